@@ -1,0 +1,199 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"parley"
+)
+
+// Start takes a request from admission to the point where its run is written
+// down and at work, and returns the run. It does not wait for the answer, and
+// ctx only bounds the start: the run never hangs on the request's context.
+func (e *Engine) Start(ctx context.Context, req parley.Request) (parley.Run, error) {
+	return e.start(ctx, req, false)
+}
+
+// Leave writes a run down for another process to work on, for callers that
+// end before the answer comes.
+func (e *Engine) Leave(ctx context.Context, req parley.Request) (parley.Run, error) {
+	req.Mode = parley.ModeAsync
+	return e.start(ctx, req, true)
+}
+
+func (e *Engine) start(ctx context.Context, req parley.Request, leave bool) (parley.Run, error) {
+	plan, err := e.plan(req)
+	if err != nil {
+		return parley.Run{}, err
+	}
+	place, err := e.draw(req.Caller.Session)
+	if err != nil {
+		return parley.Run{}, err
+	}
+	handed := false
+	defer func() {
+		if !handed {
+			place.give()
+		}
+	}()
+
+	thread, begin, err := e.thread(ctx, &req)
+	if err != nil {
+		return parley.Run{}, err
+	}
+	seats, err := e.seats(ctx, req, plan, thread)
+	if err != nil {
+		return parley.Run{}, err
+	}
+
+	now := e.clock.Now()
+	run := parley.Run{
+		ID: parley.NewRunID(), ThreadID: thread.ID,
+		Principal: req.Caller.Principal, Project: req.Caller.Project,
+		Tool: req.Tool, Title: parley.TitleOf(req.Prompt),
+		State: parley.StateRunning, Mode: req.Mode,
+		Request: req, Seats: seats,
+		Owner: e.store.Owner(), Attempt: 1,
+		Progress:  parley.Progress{Stage: "starting", Total: max(1, len(seats))},
+		CreatedAt: now, HeartbeatAt: now,
+	}
+	switch {
+	case leave:
+		run.State, run.Owner, run.Attempt = parley.StateQueued, "", 0
+	case place.queued():
+		run.State, run.Progress.Stage = parley.StateQueued, "queued"
+	}
+	var newThread *parley.Thread
+	if begin {
+		newThread = &thread
+	}
+	stored, err := e.store.Begin(ctx, run, newThread)
+	if err != nil {
+		return parley.Run{}, err
+	}
+	if stored.ID != run.ID || leave {
+		return stored, nil // an earlier call with the same key, or nothing to do here
+	}
+	handed = true
+	return stored, e.launch(stored, plan, place, nil)
+}
+
+// plan makes the request's work.
+func (e *Engine) plan(req parley.Request) (parley.Plan, error) {
+	newPlan, ok := e.plans[req.Tool]
+	if !ok {
+		return nil, parley.Errorf(parley.CodeInternal, "the tool %q has no plan", req.Tool)
+	}
+	return newPlan(req)
+}
+
+// thread loads the request's thread, or begins one. begin says that it has to
+// be written with the run.
+func (e *Engine) thread(ctx context.Context, req *parley.Request) (t parley.Thread, begin bool, err error) {
+	if req.ThreadID != "" && !req.NewThread {
+		t, err = e.ThreadOf(ctx, req.ThreadID, req.Caller.Principal)
+		if err != nil {
+			return t, false, err
+		}
+		if limit := e.limits.MaxTurns; limit > 0 && t.Turns >= limit {
+			return t, false, parley.Errorf(parley.CodeContinuationExpired,
+				"this thread has its %d turns, the limit set by MAX_CONVERSATION_TURNS", limit).
+				WithHint("Begin a new thread by leaving continuation_id out, or raise the limit.")
+		}
+		if keep := e.limits.KeepThreads; keep > 0 && e.clock.Now().Sub(t.UpdatedAt) > keep {
+			return t, false, parley.Errorf(parley.CodeContinuationExpired,
+				"this thread was last used %s, before the limit set by CONVERSATION_TIMEOUT_HOURS", t.UpdatedAt.UTC().Format("2006-01-02 15:04 MST")).
+				WithHint("Begin a new thread by leaving continuation_id out, or raise the limit.")
+		}
+		req.ThreadID = t.ID
+		return t, false, nil
+	}
+	id := parley.NewThreadID()
+	if req.NewThread && req.ThreadID != "" {
+		if !parley.ValidChosenID(req.ThreadID) {
+			return t, false, parley.Errorf(parley.CodeInvalidArgument, "this continuation_id cannot be chosen for a new thread").
+				WithHint("Use 1 to 64 letters, digits, - or _, not beginning with conv_ or run_; or leave it out.")
+		}
+		id = req.ThreadID
+	}
+	now := e.clock.Now()
+	return parley.Thread{
+		ID: id, Title: parley.TitleOf(req.Prompt), Tool: req.Tool,
+		Principal: req.Caller.Principal, Project: req.Caller.Project,
+		CreatedAt: now, UpdatedAt: now,
+	}, true, nil
+}
+
+// ThreadOf finds the thread with the id, or the thread of the run with the id,
+// and makes sure that the principal may see it.
+func (e *Engine) ThreadOf(ctx context.Context, id, principal string) (parley.Thread, error) {
+	if !parley.ValidID(id) {
+		return parley.Thread{}, unknownThread()
+	}
+	threadID := id
+	if parley.IsRunID(id) {
+		run, err := e.store.Run(ctx, id)
+		if err != nil {
+			return parley.Thread{}, err
+		}
+		threadID = run.ThreadID
+	}
+	t, err := e.store.Thread(ctx, threadID)
+	if err != nil {
+		return t, err
+	}
+	if t.Principal != principal {
+		return parley.Thread{}, parley.Errorf(parley.CodeContinuationNotYours, "this thread belongs to someone else").
+			WithHint("Ask its owner to share it, or begin a new thread by leaving continuation_id out.")
+	}
+	return t, nil
+}
+
+func unknownThread() error {
+	return parley.Errorf(parley.CodeContinuationNotFound, "there is no thread or run with this id").
+		WithHint("Leave continuation_id out to begin a new thread; `parley threads list` shows the threads there are.")
+}
+
+// launch puts a written run to work in this process. checkpoints are what an
+// earlier attempt finished.
+func (e *Engine) launch(run parley.Run, plan parley.Plan, place *place, checkpoints map[string][]byte) error {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	l := newLive(run, cancel)
+
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		place.give()
+		cancel(errShutdown)
+		return e.abandon(run)
+	}
+	e.live[run.ID] = l
+	e.runs.Go(func() {
+		defer place.give()
+		defer cancel(nil)
+		e.work(ctx, l, plan, place, checkpoints)
+		e.mu.Lock()
+		delete(e.live, run.ID)
+		e.mu.Unlock()
+	})
+	return nil
+}
+
+// abandon gives up a run that was written down just as the process began to end.
+func (e *Engine) abandon(run parley.Run) error {
+	ending := &parley.Error{
+		Code: parley.CodeRunInterrupted, Message: "this parley process is ending",
+		Hint: "Call again; another process or a new one will answer.", Retryable: true,
+	}
+	ctx, done := recordContext()
+	defer done()
+	if run.Mode.Outlives() {
+		return e.store.Release(ctx, run.Fence())
+	}
+	if _, err := e.store.End(ctx, run.Fence(), parley.Ending{
+		State: parley.StateInterrupted, Err: ending, At: e.clock.Now(),
+	}); err != nil {
+		return fmt.Errorf("ending %s: %w", run.ID, err)
+	}
+	return ending
+}

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley"
+)
+
+// every calls f at once and then each d until ctx ends.
+func every(ctx context.Context, d time.Duration, f func()) {
+	tick := time.NewTicker(d)
+	defer tick.Stop()
+	for {
+		f()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// keepAlive tells the store that this process still works on its runs.
+func (e *Engine) keepAlive(ctx context.Context) {
+	every(ctx, e.limits.Heartbeat, func() {
+		if !e.busy() {
+			return
+		}
+		if err := e.store.Heartbeat(ctx, e.clock.Now()); err != nil && ctx.Err() == nil {
+			e.log.Warn("heartbeat failed", "error", err)
+		}
+	})
+}
+
+// watchCancels notices when another process asks to cancel one of our runs.
+func (e *Engine) watchCancels(ctx context.Context) {
+	every(ctx, e.limits.CancelPoll, func() {
+		if !e.busy() {
+			return
+		}
+		ids, err := e.store.CancelRequests(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("asking for cancels failed", "error", err)
+		}
+		for _, id := range ids {
+			if l := e.find(id); l != nil {
+				l.cancel(errCancelled)
+			}
+		}
+	})
+}
+
+func (e *Engine) busy() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return len(e.live) > 0
+}
+
+// tendOrphans takes up or ends the runs whose process died, and now and then
+// removes what has passed its time.
+func (e *Engine) tendOrphans(ctx context.Context) {
+	var pruned time.Time
+	every(ctx, e.limits.OrphanPoll, func() {
+		orphans, err := e.store.Orphans(ctx)
+		if err != nil && ctx.Err() == nil {
+			e.log.Warn("looking for orphaned runs failed", "error", err)
+		}
+		for _, run := range orphans {
+			if err := e.adopt(ctx, run); err != nil && !errors.Is(err, parley.ErrFenced) && ctx.Err() == nil {
+				e.log.Warn("taking up a run failed", "run", run.ID, "error", err)
+			}
+		}
+		if now := e.clock.Now(); now.Sub(pruned) > time.Hour {
+			pruned = now
+			e.prune(ctx, now)
+		}
+	})
+}
+
+func (e *Engine) prune(ctx context.Context, now time.Time) {
+	r := parley.Retention{RunsEndedBefore: now.Add(-e.limits.KeepRuns)}
+	if e.limits.KeepThreads > 0 {
+		r.ThreadsIdleBefore = now.Add(-e.limits.KeepThreads)
+	}
+	if err := e.store.Prune(ctx, r); err != nil && ctx.Err() == nil {
+		e.log.Warn("removing old runs failed", "error", err)
+	}
+}
+
+// maxAttempts: a run is asked again once.
+const maxAttempts = 2
+
+// adopt takes one orphan up, ends it, or leaves it for someone who can.
+func (e *Engine) adopt(ctx context.Context, run parley.Run) error {
+	switch {
+	case !run.Mode.Outlives():
+		return e.interrupt(ctx, run, "its process ended before the answer was complete")
+	case run.Attempt >= maxAttempts:
+		return e.interrupt(ctx, run, "its process ended twice before the answer was complete")
+	case e.adopts && e.canAsk(run):
+		return e.takeUp(ctx, run)
+	case e.clock.Now().Sub(run.HeartbeatAt) > e.limits.TakeOver:
+		return e.interrupt(ctx, run, "its process ended, and no other with the same provider and account came in time")
+	}
+	return nil
+}
+
+// canAsk reports whether this process has every endpoint and account that the
+// run was decided for.
+func (e *Engine) canAsk(run parley.Run) bool {
+	if _, ok := e.plans[run.Tool]; !ok {
+		return false
+	}
+	for _, s := range run.Seats {
+		p, ok := e.providers[s.Decision.Chosen.Provider]
+		if !ok || p.Fingerprint() != s.Fingerprint {
+			return false
+		}
+	}
+	return true
+}
+
+// takeUp claims a run and carries on from its checkpoints.
+func (e *Engine) takeUp(ctx context.Context, run parley.Run) error {
+	place, err := e.draw("adopted")
+	if err != nil {
+		return nil //nolint:nilerr // no room now; the next round tries again
+	}
+	claimed, err := e.store.Claim(ctx, run.Fence(), e.clock.Now())
+	if err != nil {
+		place.give()
+		return err
+	}
+	e.log.Info("taking up a run", "run", run.ID, "attempt", claimed.Attempt)
+	plan, err := e.plan(claimed.Request)
+	if err == nil {
+		var checkpoints map[string][]byte
+		checkpoints, err = e.store.Checkpoints(ctx, run.ID)
+		if err == nil {
+			return e.launch(claimed, plan, place, checkpoints)
+		}
+	}
+	place.give()
+	_, endErr := e.store.End(ctx, claimed.Fence(), parley.Ending{
+		State: parley.StateFailed, Err: parley.AsError(err), At: e.clock.Now(),
+	})
+	return errors.Join(err, endErr)
+}
+
+// interrupt ends an orphan with the draft it had.
+func (e *Engine) interrupt(ctx context.Context, run parley.Run, why string) error {
+	draft, err := e.store.Draft(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	claimed, err := e.store.Claim(ctx, run.Fence(), e.clock.Now())
+	if err != nil {
+		return err
+	}
+	result := parley.Result{Content: draft}
+	if len(run.Seats) > 0 {
+		result.Model = run.Seats[0].Decision.Chosen
+	}
+	_, err = e.store.End(ctx, claimed.Fence(), parley.Ending{
+		State: parley.StateInterrupted, Result: result, At: e.clock.Now(),
+		Err: &parley.Error{
+			Code: parley.CodeRunInterrupted, Message: "the run was interrupted: " + why, Retryable: true,
+			Hint: "Ask again on the same thread; what the run had so far is kept with it.",
+		},
+	})
+	return err
+}
