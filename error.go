@@ -52,7 +52,7 @@ type Error struct {
 	// Retryable means the same call may succeed later, unchanged.
 	Retryable bool `json:"retryable"`
 	// RetryAfter is how long the provider asked us to wait; zero if it did not say.
-	RetryAfter time.Duration `json:"-"`
+	RetryAfter time.Duration `json:"retry_after_ns,omitempty"`
 	// MaxTokens and ProvidedTokens are set with CodeContextLengthExceeded.
 	MaxTokens      int `json:"max_tokens,omitempty"`
 	ProvidedTokens int `json:"provided_tokens,omitempty"`

@@ -100,6 +100,9 @@ type Progress struct {
 	Stage string `json:"stage"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
+	// Asked counts the upstream requests of each seat, as far as they were
+	// written down: the first of each attempt goes without saying.
+	Asked []int `json:"asked,omitempty"`
 }
 
 // Seat is one model that a run asks.

@@ -120,6 +120,7 @@ func TestRefused(t *testing.T) {
 		{name: "ProjectKey", project: "[openai]\nkey = \"sk\"", says: `"openai.key"`, hint: "your own"},
 		{name: "ProjectCustom", project: "[custom]\nurl = \"http://evil.example\"", says: `"custom.url"`, hint: "your own"},
 		{name: "Address", env: [2]string{"OPENAI_BASE_URL", "not a url"}, says: "OPENAI_BASE_URL"},
+		{name: "KeyAsAddress", env: [2]string{"OPENAI_BASE_URL", "sk-secret"}, says: "OPENAI_BASE_URL: it is not"},
 		{name: "FileAddress", env: [2]string{"CUSTOM_API_URL", "file:///etc/passwd"}, says: "CUSTOM_API_URL"},
 		{name: "Duration", env: [2]string{"PARLEY_PROGRESS_INTERVAL", "-1"}, says: "PARLEY_PROGRESS_INTERVAL"},
 		{name: "Number", env: [2]string{"HTTP_PORT", "70000"}, says: "HTTP_PORT"},
@@ -161,6 +162,15 @@ func TestProject(t *testing.T) {
 		if err != nil || cfg.Project != want {
 			t.Errorf("project of %q is %q, want %q (%v)", dir, cfg.Project, want, err)
 		}
+	}
+}
+
+func TestAnEmptyPARLEYCONFIGIsNone(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.env["PARLEY_CONFIG"] = ""
+	if _, err := w.load(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -97,8 +97,9 @@ func (src Source) lookup() (func(string) (string, bool), error) {
 // readUser reads the user's file. That it is not there is only an error if it
 // was named.
 func readUser(cfg *Config, env func(string) (string, bool)) (string, error) {
-	name, named := env("PARLEY_CONFIG")
-	if !named || name == "" {
+	name, _ := env("PARLEY_CONFIG")
+	named := name != ""
+	if !named {
 		dir, err := os.UserConfigDir()
 		if err != nil {
 			return "", nil //nolint:nilerr // no home, so no file
@@ -106,7 +107,7 @@ func readUser(cfg *Config, env func(string) (string, bool)) (string, error) {
 		name = filepath.Join(dir, "parley", "parley.toml")
 	}
 	err := readFile(cfg, name, func(Setting) bool { return true })
-	if errors.Is(err, fs.ErrNotExist) && (!named || name == "") {
+	if errors.Is(err, fs.ErrNotExist) && !named {
 		return "", nil
 	}
 	return name, err

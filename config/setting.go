@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -69,7 +70,7 @@ func address(field func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		u, err := url.Parse(v)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return fmt.Errorf("%q is not an http or https address", v)
+			return errors.New("it is not an http or https address") // which may be a key in the wrong place: not shown
 		}
 		*field(c) = v
 		return nil

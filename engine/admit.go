@@ -172,6 +172,9 @@ func (e *Engine) launch(run parley.Run, plan parley.Plan, place *place, checkpoi
 		defer place.give()
 		defer cancel(nil)
 		e.work(ctx, l, plan, place, checkpoints)
+		if l.endedErr != nil {
+			return // the store does not know the end, so it is told from here
+		}
 		e.mu.Lock()
 		delete(e.live, run.ID)
 		e.mu.Unlock()

@@ -89,16 +89,24 @@ func (e *Engine) prune(ctx context.Context, now time.Time) {
 	}
 }
 
-// maxAttempts: a run is asked again once.
-const maxAttempts = 2
+// A run whose process died is asked again once. One that was left in order may
+// be taken up once more, which keeps the question within its three requests.
+const (
+	attemptsAfterDeath   = 2
+	attemptsAfterRelease = 3
+)
 
 // adopt takes one orphan up, ends it, or leaves it for someone who can.
 func (e *Engine) adopt(ctx context.Context, run parley.Run) error {
+	most := attemptsAfterDeath
+	if run.Owner == "" {
+		most = attemptsAfterRelease
+	}
 	switch {
 	case !run.Mode.Outlives():
 		return e.interrupt(ctx, run, "its process ended before the answer was complete")
-	case run.Attempt >= maxAttempts:
-		return e.interrupt(ctx, run, "its process ended twice before the answer was complete")
+	case run.Attempt >= most:
+		return e.interrupt(ctx, run, "its process ended again and again before the answer was complete")
 	case e.adopts && e.canAsk(run):
 		return e.takeUp(ctx, run)
 	case e.clock.Now().Sub(run.HeartbeatAt) > e.limits.TakeOver:

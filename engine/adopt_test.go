@@ -95,23 +95,48 @@ func TestOnlyTheSameAccountTakesARunUp(t *testing.T) {
 	}
 }
 
-func TestARunIsAskedAgainOnce(t *testing.T) {
+func TestARunIsLeftAtMostTwice(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.start()
 	run := b.async(p, make(chan struct{}))
-	b.up.Enqueue("", fakeai.Script{Text: "again and again", Chunks: 3, HoldAfter: 1, HoldChunks: make(chan struct{})})
+	for n := 2; n <= 3; n++ {
+		b.up.Enqueue("", fakeai.Script{Text: "again and again", Chunks: 3, HoldAfter: 1, HoldChunks: make(chan struct{})})
+		p.end()
+		p = b.start()
+		b.request(n)
+		waitDraft(t, p, run.ID, "again")
+	}
 	p.end()
-	second := b.start()
-	b.request(2)
-	waitDraft(t, second, run.ID, "again")
-	second.end()
 	got := b.start().await(run.ID)
-	if got.State != parley.StateInterrupted || got.Err.Code != parley.CodeRunInterrupted {
+	if got.State != parley.StateInterrupted || got.Err.Code != parley.CodeRunInterrupted || !strings.HasPrefix(got.Result.Content, "again") {
+		t.Errorf("%s %v %+v", got.State, got.Err, got.Result)
+	}
+	if n := len(b.up.Requests()); n != 3 {
+		t.Errorf("%d upstream requests, want 3", n)
+	}
+}
+
+func TestThreeRequestsCountOverAllAttempts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.start()
+	b.up.Enqueue("", fakeai.Script{Status: 503}, fakeai.Script{Text: "half an answer", Chunks: 3, HoldAfter: 1, HoldChunks: make(chan struct{})})
+	req := question("background?")
+	req.Mode = parley.ModeAsync
+	run, err := p.Start(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitDraft(t, p, run.ID, "half")
+	b.up.Enqueue("", fakeai.Script{Status: 503}, fakeai.Script{Text: "one request too many"})
+	p.end()
+	got := b.start().await(run.ID)
+	if got.State != parley.StateFailed || got.Err.Code != parley.CodeUpstreamError {
 		t.Errorf("%s %v", got.State, got.Err)
 	}
-	if n := len(b.up.Requests()); n != 2 {
-		t.Errorf("%d upstream requests, want 2", n)
+	if n := len(b.up.Requests()); n != 3 {
+		t.Errorf("%d upstream requests, want 3", n)
 	}
 }
 

@@ -10,14 +10,17 @@ import (
 	"parley"
 )
 
-// ask makes at most Limits.Requests upstream requests. It asks again only
-// before the first byte of text, within the run's time, and no sooner than the
-// provider said.
-func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, briefTokens int) (parley.Reply, []parley.Attempt, error) {
+// ask makes at most Limits.Requests upstream requests, those of earlier attempts
+// at the run included. It asks again only before the first byte of text, within
+// the run's time, and no sooner than the provider said.
+func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, seat int) (parley.Reply, []parley.Attempt, error) {
 	e := j.engine
 	var attempts []parley.Attempt
 	deadline := j.live.run.CreatedAt.Add(e.limits.Run)
-	for n := 1; ; n++ {
+	for n := j.asked(seat) + 1; ; n++ {
+		if err := j.noteAsked(ctx, seat, n); err != nil {
+			return parley.Reply{}, attempts, err
+		}
 		began := e.clock.Now()
 		reply, err := j.request(ctx, p, call)
 		reply.Usage = reply.Usage.Priced(call.Model.Price)
@@ -28,13 +31,13 @@ func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, brie
 			attempt.Outcome = string(parley.ErrorCode(err))
 		}
 		attempts = append(attempts, attempt)
-		j.spend(ctx, call, reply, attempt.Outcome, briefTokens)
+		j.spend(ctx, call, reply, attempt.Outcome, j.live.run.Seats[seat].BriefTokens)
 		if err == nil {
 			return reply, attempts, nil
 		}
 		failure := parley.AsError(err)
 		failure.Provider, failure.Model, failure.Attempts = p.ID(), call.Model.Name, attempts
-		pause := e.pause(n, failure.RetryAfter)
+		pause := e.pause(len(attempts), failure.RetryAfter)
 		tooLate := e.clock.Now().Add(pause).After(deadline)
 		if ctx.Err() != nil || !failure.Retryable || reply.Text != "" || n >= e.limits.Requests || tooLate {
 			return reply, attempts, failure
@@ -47,6 +50,30 @@ func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, brie
 			return reply, attempts, err
 		}
 	}
+}
+
+// asked is how many requests earlier attempts have made for a seat.
+func (j *job) asked(seat int) int {
+	run := j.live.run
+	n := run.Attempt - 1
+	if seat < len(run.Progress.Asked) {
+		n = max(n, run.Progress.Asked[seat])
+	}
+	return n
+}
+
+// noteAsked writes down that the nth request for a seat is about to be made,
+// unless the attempt's number says it already.
+func (j *job) noteAsked(ctx context.Context, seat, n int) error {
+	run := j.live.run
+	if n <= run.Attempt {
+		return nil
+	}
+	p := j.live.view().Progress
+	p.Asked = make([]int, len(run.Seats))
+	copy(p.Asked, run.Progress.Asked)
+	p.Asked[seat] = n
+	return j.engine.store.Update(ctx, j.fence(), parley.RunUpdate{Progress: &p})
 }
 
 // pause honours what the provider asked for, and otherwise doubles with jitter.

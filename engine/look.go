@@ -63,15 +63,19 @@ func (e *Engine) Tail(runID string, n int) (tail string, p parley.Progress, ok b
 	return string(l.draft[max(0, len(l.draft)-n):]), l.progress, true
 }
 
-// Follow calls text with each piece of the draft as it comes, and returns the
-// run when it has ended. Of a run in another process only the end is seen.
+// Follow calls text with the answer, piece by piece as it comes, and returns
+// the run when it has ended. Of a run in another process the answer comes in
+// one piece at the end.
 func (e *Engine) Follow(ctx context.Context, runID string, text func(string)) (parley.Run, error) {
-	seen := 0
-	for {
-		l := e.find(runID)
-		if l == nil {
-			return e.Await(ctx, runID)
+	l := e.find(runID)
+	if l == nil {
+		run, err := e.Await(ctx, runID)
+		if err == nil && run.Result != nil && run.Result.Content != "" {
+			text(run.Result.Content)
 		}
+		return run, err
+	}
+	for seen := 0; ; {
 		piece, changed := l.since(seen)
 		if piece != "" {
 			text(piece)
@@ -82,6 +86,9 @@ func (e *Engine) Follow(ctx context.Context, runID string, text func(string)) (p
 		case <-l.done:
 			if rest, _ := l.since(seen); rest != "" {
 				text(rest)
+			}
+			if l.ended != nil {
+				return *l.ended, nil
 			}
 			return e.Await(ctx, runID)
 		case <-changed:

@@ -115,7 +115,7 @@ func (j *job) Ask(ctx context.Context, seat int, extra ...parley.Message) (parle
 		}
 	}
 	j.Stage(parley.Progress{Stage: "waiting for " + ref.String(), Total: len(run.Seats)})
-	reply, attempts, err := j.ask(ctx, provider, call, s.BriefTokens)
+	reply, attempts, err := j.ask(ctx, provider, call, seat)
 	reply.Text = brief.StripLabel(run.Tool, ref, reply.Text)
 	return reply, attempts, err
 }

@@ -116,7 +116,7 @@ func start(t testing.TB) *fakeai.Server {
 // deadline is only for tests that would otherwise hang when they fail.
 func deadline(t testing.TB) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -19,7 +19,7 @@ var (
 // player performs one script for one request.
 type player struct {
 	up     *Upstream
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // a player is one request, and lives no longer
 	w      http.ResponseWriter
 	rc     *http.ResponseController
 	req    *Request

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -84,9 +85,9 @@ func (r *Request) Text() string {
 }
 
 func (r *Request) lastUser() string {
-	for i := len(r.Messages) - 1; i >= 0; i-- {
-		if r.Messages[i].Role == "user" {
-			return r.Messages[i].Text
+	for _, m := range slices.Backward(r.Messages) {
+		if m.Role == "user" {
+			return m.Text
 		}
 	}
 	return ""

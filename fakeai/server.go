@@ -1,11 +1,13 @@
 package fakeai
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"sync"
+	"time"
 )
 
 // Server is an Upstream on a loopback listener.
@@ -22,7 +24,8 @@ type Server struct {
 // Start serves a new Upstream on a free port of 127.0.0.1. Like httptest, it
 // panics when it cannot listen.
 func Start() *Server {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	var lc net.ListenConfig
+	ln, err := lc.Listen(context.Background(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		panic(fmt.Sprintf("fakeai: listen on loopback: %v", err))
 	}
@@ -31,7 +34,7 @@ func Start() *Server {
 		Upstream: New(),
 		served:   make(chan struct{}),
 	}
-	s.http = &http.Server{Handler: s.Upstream, ConnState: s.track}
+	s.http = &http.Server{Handler: s.Upstream, ConnState: s.track, ReadHeaderTimeout: time.Minute}
 	go func() {
 		defer close(s.served)
 		if err := s.http.Serve(ln); !errors.Is(err, http.ErrServerClosed) {

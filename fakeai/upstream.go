@@ -26,7 +26,7 @@ type Upstream struct {
 	wake     chan struct{} // closed at the next arrival; nil when nobody waits
 
 	serial  atomic.Int64
-	life    context.Context // ends at Close
+	life    context.Context //nolint:containedctx // ends at Close: it is the upstream's own life
 	end     context.CancelFunc
 	running sync.WaitGroup
 }

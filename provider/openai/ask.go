@@ -18,11 +18,7 @@ const lingering = 100 * time.Millisecond
 // Ask implements [parley.Provider].
 func (p *Provider) Ask(ctx context.Context, call parley.Call, stream func(parley.Delta)) (parley.Reply, error) {
 	if p.broken != "" {
-		return parley.Reply{}, &parley.Error{
-			Code: parley.CodeProviderUnavailable, Message: p.id + " cannot be asked: " + p.broken,
-			Hint:     "Set the base URL of " + p.id + ", such as https://host/v1.",
-			Provider: p.id, Model: call.Model.Name,
-		}
+		return parley.Reply{}, p.unusable(call.Model.Name)
 	}
 	asking, stop := context.WithCancel(ctx)
 	defer stop()
@@ -47,6 +43,15 @@ func (p *Provider) Ask(ctx context.Context, call parley.Call, stream func(parley
 	_, _ = io.Copy(io.Discard, res.Body)
 	timer.Stop()
 	return a.result(), p.judge(call, a)
+}
+
+// unusable is for providers that were set up wrong.
+func (p *Provider) unusable(model string) *parley.Error {
+	return &parley.Error{
+		Code: parley.CodeProviderUnavailable, Message: p.id + " cannot be asked: " + p.broken,
+		Hint:     "Set the base URL of " + p.id + ", such as https://host/v1.",
+		Provider: p.id, Model: model,
+	}
 }
 
 // failed is for requests that were not answered.

@@ -63,6 +63,7 @@ type Provider struct {
 	fingerprint string
 	responses   responses.ResponseService
 	chat        openai.ChatService
+	models      openai.ModelService
 }
 
 var _ parley.Provider = (*Provider)(nil)
@@ -95,6 +96,7 @@ func New(cfg Config) *Provider {
 		options := p.options(cfg)
 		p.responses = responses.NewResponseService(options...)
 		p.chat = openai.NewChatService(options...)
+		p.models = openai.NewModelService(options...)
 	}
 	return p
 }

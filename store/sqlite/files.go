@@ -18,7 +18,7 @@ const (
 )
 
 // prepareHome makes the folder if it is missing. A folder that was there
-// before is somebody's: its mode is changed only if it holds a store, which
+// before is somebody's: its mode is changed only if it is empty or holds a store, which
 // makes it ours, and never if it is a shared one like /tmp. Everything in it is
 // closed to others either way.
 func prepareHome(dir string) error {
@@ -32,8 +32,8 @@ func prepareHome(dir string) error {
 	if !info.IsDir() {
 		return &fs.PathError{Op: "open folder", Path: dir, Err: syscall.ENOTDIR}
 	}
-	if _, err := os.Stat(filepath.Join(dir, databaseName)); err != nil {
-		return nil //nolint:nilerr // no store yet: not our folder
+	if _, err := os.Stat(filepath.Join(dir, databaseName)); err != nil && !empty(dir) {
+		return nil //nolint:nilerr // no store yet, and something else in it: not our folder
 	}
 	if info.Mode().Perm()&0o077 == 0 || info.Mode()&fs.ModeSticky != 0 {
 		return nil
@@ -43,6 +43,11 @@ func prepareHome(dir string) error {
 		return err
 	}
 	return nil
+}
+
+func empty(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && len(entries) == 0
 }
 
 // makeFolder makes a folder and its parents, private whatever the umask says.

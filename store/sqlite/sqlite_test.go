@@ -72,9 +72,18 @@ func TestModes(t *testing.T) {
 		modes(t, dir)
 	})
 
+	t.Run("EmptyFolder", func(t *testing.T) {
+		t.Parallel()
+		dir := t.TempDir()
+		must(t, os.Chmod(dir, 0o755))
+		open(t, dir, sqlite.Options{})
+		modes(t, dir)
+	})
+
 	t.Run("ForeignFolder", func(t *testing.T) {
 		t.Parallel()
 		dir := t.TempDir()
+		must(t, os.WriteFile(filepath.Join(dir, "mine"), nil, 0o600))
 		must(t, os.Chmod(dir, 0o755))
 		open(t, dir, sqlite.Options{})
 		info, err := os.Stat(dir)

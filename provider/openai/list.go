@@ -1,0 +1,35 @@
+package openai
+
+import (
+	"context"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"parley"
+	"parley/provider/wire"
+)
+
+// maxListed bounds a list of models; gateways offer hundreds.
+const maxListed = 10_000
+
+// Models asks the endpoint which models it offers. It costs nothing, and shows
+// whether the key is good.
+func (p *Provider) Models(ctx context.Context) ([]string, error) {
+	if p.broken != "" {
+		return nil, p.unusable("")
+	}
+	ctx, record := wire.WithRecord(ctx)
+	var list struct {
+		Data []struct {
+			ID string `json:"id"`
+		} `json:"data"`
+	}
+	if _, err := p.models.List(ctx, option.WithResponseBodyInto(&list)); err != nil {
+		return nil, p.failed(ctx, parley.Call{}, record, err)
+	}
+	var names []string
+	for _, m := range list.Data[:min(len(list.Data), maxListed)] {
+		names = append(names, m.ID)
+	}
+	return names, nil
+}
