@@ -65,10 +65,11 @@ func TestAsError(t *testing.T) {
 func TestTitleOf(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"short":                     "short",
-		" two\n\nlines\tx ":         "two lines x",
-		strings.Repeat("word ", 30): strings.TrimSpace(strings.Repeat("word ", 11)) + "…",
-		strings.Repeat("ü", 100):    strings.Repeat("ü", 59) + "…",
+		"short":                              "short",
+		" two\n\nlines\tx ":                  "two lines x",
+		strings.Repeat("word ", 30):          strings.TrimSpace(strings.Repeat("word ", 11)) + "…",
+		"a" + strings.Repeat(" ", 478) + "é": "a",
+		strings.Repeat("ü", 100):             strings.Repeat("ü", 59) + "…",
 	} {
 		if got := parley.TitleOf(in); got != want {
 			t.Errorf("TitleOf(%.20q…) = %q, want %q", in, got, want)

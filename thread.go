@@ -94,7 +94,7 @@ const titleLength = 60
 
 // TitleOf shortens a question to one line for lists.
 func TitleOf(question string) string {
-	line := strings.Join(strings.Fields(question[:min(len(question), 8*titleLength)]), " ")
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(question[:min(len(question), 8*titleLength)], "")), " ")
 	if utf8.RuneCountInString(line) <= titleLength {
 		return line
 	}

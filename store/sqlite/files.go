@@ -33,7 +33,7 @@ func prepareHome(dir string) error {
 		return &fs.PathError{Op: "open folder", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if _, err := os.Stat(filepath.Join(dir, databaseName)); err != nil && !empty(dir) {
-		return nil //nolint:nilerr // no store yet, and something else in it: not our folder
+		return nil // no store yet, and something else in it: not our folder
 	}
 	if info.Mode().Perm()&0o077 == 0 || info.Mode()&fs.ModeSticky != 0 {
 		return nil
