@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// networkFileSystem is only known on Linux.
+func networkFileSystem(string) string { return "" }
