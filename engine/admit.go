@@ -26,7 +26,7 @@ func (e *Engine) start(ctx context.Context, req parley.Request, leave bool) (par
 	if err != nil {
 		return parley.Run{}, err
 	}
-	place, err := e.draw(req.Caller.Session)
+	place, err := e.admission.draw(req.Caller.Session)
 	if err != nil {
 		return parley.Run{}, err
 	}
@@ -75,7 +75,7 @@ func (e *Engine) start(ctx context.Context, req parley.Request, leave bool) (par
 		return stored, nil // an earlier call with the same key, or nothing to do here
 	}
 	handed = true
-	return stored, e.launch(stored, plan, place, nil)
+	return stored, e.launch(stored, plan, place, nil, "")
 }
 
 // plan makes the request's work.
@@ -155,31 +155,41 @@ func unknownThread() error {
 }
 
 // launch puts a written run to work in this process. checkpoints are what an
-// earlier attempt finished.
-func (e *Engine) launch(run parley.Run, plan parley.Plan, place *place, checkpoints map[string][]byte) error {
+// earlier attempt finished, and before what it had streamed.
+func (e *Engine) launch(run parley.Run, plan parley.Plan, place *place, checkpoints map[string][]byte, before string) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
-	l := newLive(run, cancel)
-
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.closed {
+	l := newLive(run, before, cancel)
+	if !e.enlist(l) {
 		place.give()
 		cancel(errShutdown)
 		return e.abandon(run)
 	}
-	e.live[run.ID] = l
-	e.runs.Go(func() {
+	go func() {
+		defer e.runs.Done()
 		defer place.give()
 		defer cancel(nil)
 		e.work(ctx, l, plan, place, checkpoints)
-		if l.endedErr != nil {
-			return // the store does not know the end, so it is told from here
-		}
-		e.mu.Lock()
-		delete(e.live, run.ID)
-		e.mu.Unlock()
-	})
+	}()
 	return nil
+}
+
+// enlist counts the run in, unless the process is ending.
+func (e *Engine) enlist(l *live) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return false
+	}
+	e.live[l.run.ID] = l
+	e.runs.Add(1)
+	return true
+}
+
+// discharge forgets a run that has left this process.
+func (e *Engine) discharge(l *live) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.live, l.run.ID)
 }
 
 // abandon gives up a run that was written down just as the process began to end.
@@ -188,7 +198,7 @@ func (e *Engine) abandon(run parley.Run) error {
 		Code: parley.CodeRunInterrupted, Message: "this parley process is ending",
 		Hint: "Call again; another process or a new one will answer.", Retryable: true,
 	}
-	ctx, done := recordContext()
+	ctx, done := endingContext()
 	defer done()
 	if run.Mode.Outlives() {
 		return e.store.Release(ctx, run.Fence())

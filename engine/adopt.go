@@ -22,13 +22,20 @@ func every(ctx context.Context, d time.Duration, f func()) {
 	}
 }
 
-// keepAlive tells the store that this process still works on its runs.
+// keepAlive tells the store that this process still works on its runs, and
+// what it could not be told before.
 func (e *Engine) keepAlive(ctx context.Context) {
 	every(ctx, e.limits.Heartbeat, func() {
-		if !e.busy() {
+		working := e.working()
+		if len(working) == 0 {
 			return
 		}
-		if err := e.store.Heartbeat(ctx, e.clock.Now()); err != nil && ctx.Err() == nil {
+		e.storeAgain(recordContext)
+		err := e.store.Heartbeat(ctx, e.clock.Now())
+		for _, l := range working {
+			err = errors.Join(err, e.saveMode(ctx, l))
+		}
+		if err != nil && ctx.Err() == nil {
 			e.log.Warn("heartbeat failed", "error", err)
 		}
 	})
@@ -36,14 +43,16 @@ func (e *Engine) keepAlive(ctx context.Context) {
 
 // watchCancels notices when another process asks to cancel one of our runs.
 func (e *Engine) watchCancels(ctx context.Context) {
+	failing := false
 	every(ctx, e.limits.CancelPoll, func() {
-		if !e.busy() {
+		if len(e.working()) == 0 {
 			return
 		}
 		ids, err := e.store.CancelRequests(ctx)
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !failing {
 			e.log.Warn("asking for cancels failed", "error", err)
 		}
+		failing = err != nil
 		for _, id := range ids {
 			if l := e.find(id); l != nil {
 				l.cancel(errCancelled)
@@ -52,10 +61,15 @@ func (e *Engine) watchCancels(ctx context.Context) {
 	})
 }
 
-func (e *Engine) busy() bool {
+// working are the runs in this process's hands.
+func (e *Engine) working() []*live {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.live) > 0
+	runs := make([]*live, 0, len(e.live))
+	for _, l := range e.live {
+		runs = append(runs, l)
+	}
+	return runs
 }
 
 // tendOrphans takes up or ends the runs whose process died, and now and then
@@ -72,7 +86,7 @@ func (e *Engine) tendOrphans(ctx context.Context) {
 				e.log.Warn("taking up a run failed", "run", run.ID, "error", err)
 			}
 		}
-		if now := e.clock.Now(); now.Sub(pruned) > time.Hour {
+		if now := e.clock.Now(); e.adopts && now.Sub(pruned) > time.Hour {
 			pruned = now
 			e.prune(ctx, now)
 		}
@@ -103,6 +117,8 @@ func (e *Engine) adopt(ctx context.Context, run parley.Run) error {
 		most = attemptsAfterRelease
 	}
 	switch {
+	case run.CancelRequested:
+		return e.store.RequestCancel(ctx, run.ID) // which ends a run that nobody works on
 	case !run.Mode.Outlives():
 		return e.interrupt(ctx, run, "its process ended before the answer was complete")
 	case run.Attempt >= most:
@@ -130,11 +146,27 @@ func (e *Engine) canAsk(run parley.Run) bool {
 	return true
 }
 
-// takeUp claims a run and carries on from its checkpoints.
+// takeUp claims a run and carries on from its checkpoints. Everything that can
+// fail comes before the claim, so that no run is claimed and left lying.
 func (e *Engine) takeUp(ctx context.Context, run parley.Run) error {
-	place, err := e.draw("adopted")
+	plan, err := e.plan(run.Request)
 	if err != nil {
-		return nil //nolint:nilerr // no room now; the next round tries again
+		return err
+	}
+	checkpoints, err := e.store.Checkpoints(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	before, err := e.store.Draft(ctx, run.ID)
+	if err != nil {
+		return err
+	}
+	place, err := e.admission.draw("adopted")
+	if err != nil || place.queued() {
+		if err == nil {
+			place.give()
+		}
+		return nil //nolint:nilerr // no room now; the next round tries again, or another process
 	}
 	claimed, err := e.store.Claim(ctx, run.Fence(), e.clock.Now())
 	if err != nil {
@@ -142,19 +174,7 @@ func (e *Engine) takeUp(ctx context.Context, run parley.Run) error {
 		return err
 	}
 	e.log.Info("taking up a run", "run", run.ID, "attempt", claimed.Attempt)
-	plan, err := e.plan(claimed.Request)
-	if err == nil {
-		var checkpoints map[string][]byte
-		checkpoints, err = e.store.Checkpoints(ctx, run.ID)
-		if err == nil {
-			return e.launch(claimed, plan, place, checkpoints)
-		}
-	}
-	place.give()
-	_, endErr := e.store.End(ctx, claimed.Fence(), parley.Ending{
-		State: parley.StateFailed, Err: parley.AsError(err), At: e.clock.Now(),
-	})
-	return errors.Join(err, endErr)
+	return e.launch(claimed, plan, place, checkpoints, before)
 }
 
 // interrupt ends an orphan with the draft it had.
@@ -167,16 +187,21 @@ func (e *Engine) interrupt(ctx context.Context, run parley.Run, why string) erro
 	if err != nil {
 		return err
 	}
-	result := parley.Result{Content: draft}
-	if len(run.Seats) > 0 {
-		result.Model = run.Seats[0].Decision.Chosen
-	}
-	_, err = e.store.End(ctx, claimed.Fence(), parley.Ending{
-		State: parley.StateInterrupted, Result: result, At: e.clock.Now(),
+	ending := parley.Ending{
+		State: parley.StateInterrupted, Result: parley.Result{Content: draft}, At: e.clock.Now(),
 		Err: &parley.Error{
 			Code: parley.CodeRunInterrupted, Message: "the run was interrupted: " + why, Retryable: true,
 			Hint: "Ask again on the same thread; what the run had so far is kept with it.",
 		},
-	})
+	}
+	if len(run.Seats) > 0 {
+		ending.Result.Model = run.Seats[0].Decision.Chosen
+	}
+	writing, done := recordContext()
+	defer done()
+	_, err = e.store.End(writing, claimed.Fence(), ending)
+	if err != nil && !errors.Is(err, parley.ErrFenced) {
+		e.remember(unstored{claimed.Fence(), ending})
+	}
 	return err
 }

@@ -2,36 +2,34 @@ package engine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"parley"
 )
 
-// ask makes at most Limits.Requests upstream requests, those of earlier attempts
-// at the run included. It asks again only before the first byte of text, within
-// the run's time, and no sooner than the provider said.
+// ask makes at most Limits.Requests upstream requests for one seat, those of
+// earlier attempts at the run included. It asks again only before the first
+// byte of text, within the run's time, and no sooner than the provider said.
 func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, seat int) (parley.Reply, []parley.Attempt, error) {
 	e := j.engine
 	var attempts []parley.Attempt
 	deadline := j.live.run.CreatedAt.Add(e.limits.Run)
-	for n := j.asked(seat) + 1; ; n++ {
-		if err := j.noteAsked(ctx, seat, n); err != nil {
+	for {
+		if err := j.count(ctx, seat); err != nil {
 			return parley.Reply{}, attempts, err
 		}
 		began := e.clock.Now()
 		reply, err := j.request(ctx, p, call)
-		reply.Usage = reply.Usage.Priced(call.Model.Price)
-		attempt := parley.Attempt{
-			Model: call.Model.String(), Outcome: "ok", Millis: e.clock.Now().Sub(began).Milliseconds(),
-		}
+		attempt := parley.Attempt{Model: call.Model.String(), Outcome: "ok"}
 		if err != nil {
 			attempt.Outcome = string(parley.ErrorCode(err))
 		}
+		attempt.Millis = e.clock.Now().Sub(began).Milliseconds()
 		attempts = append(attempts, attempt)
-		j.spend(ctx, call, reply, attempt.Outcome, j.live.run.Seats[seat].BriefTokens)
+		reply.Usage = j.spend(ctx, call, reply, attempt.Outcome, seat)
 		if err == nil {
 			return reply, attempts, nil
 		}
@@ -42,40 +40,49 @@ func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, seat
 		}
 		pause := e.pause(len(attempts), failure.RetryAfter)
 		tooLate := e.clock.Now().Add(pause).After(deadline)
-		if ctx.Err() != nil || !failure.Retryable || reply.Text != "" || n >= e.limits.Requests || tooLate {
+		if ctx.Err() != nil || !failure.Retryable || reply.Text != "" || j.left(seat) == 0 || tooLate {
 			return reply, attempts, failure
 		}
-		j.Stage(parley.Progress{
-			Stage: fmt.Sprintf("%s: %s, asking again in %s", call.Model, attempt.Outcome, pause.Round(100*time.Millisecond)),
-			Total: len(j.live.run.Seats),
-		})
+		j.stage(fmt.Sprintf("%s: %s, asking again in %s", call.Model, attempt.Outcome, pause.Round(100*time.Millisecond)))
 		if err := e.clock.Sleep(ctx, pause); err != nil {
 			return reply, attempts, err
 		}
 	}
 }
 
-// asked is how many requests earlier attempts have made for a seat.
-func (j *job) asked(seat int) int {
-	run := j.live.run
-	n := run.Attempt - 1
-	if seat < len(run.Progress.Asked) {
-		n = max(n, run.Progress.Asked[seat])
-	}
-	return n
+// stage tells people what the run waits for.
+func (j *job) stage(text string) {
+	j.Stage(parley.Progress{Stage: text, Total: len(j.live.run.Seats)})
 }
 
-// noteAsked writes down that the nth request for a seat is about to be made,
-// unless the attempt's number says it already.
-func (j *job) noteAsked(ctx context.Context, seat, n int) error {
-	run := j.live.run
-	if n <= run.Attempt {
+// left is how many more requests a seat may cost.
+func (j *job) left(seat int) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return max(0, j.engine.limits.Requests-j.asked[seat])
+}
+
+// count counts a request that is about to be made, and writes the count down
+// where the attempt's number does not say it: whoever takes the run up must not
+// ask too often either.
+func (j *job) count(ctx context.Context, seat int) error {
+	if j.left(seat) == 0 {
+		return &parley.Error{
+			Code: parley.CodeRunInterrupted, Retryable: true,
+			Message: fmt.Sprintf("the model was asked %d times, and the process ended before it had answered", j.engine.limits.Requests),
+			Hint:    "Ask again on the same thread; what the run had so far is kept with it.",
+		}
+	}
+	j.mu.Lock()
+	j.asked[seat]++
+	known := j.asked[seat] <= j.live.run.Attempt
+	asked := append([]int(nil), j.asked...)
+	j.mu.Unlock()
+	if known {
 		return nil
 	}
 	p := j.live.view().Progress
-	p.Asked = make([]int, len(run.Seats))
-	copy(p.Asked, run.Progress.Asked)
-	p.Asked[seat] = n
+	p.Asked = asked
 	return j.engine.store.Update(ctx, j.fence(), parley.RunUpdate{Progress: &p})
 }
 
@@ -88,66 +95,107 @@ func (e *Engine) pause(n int, asked time.Duration) time.Duration {
 	return base + rand.N(base/2+1)
 }
 
-// request makes one upstream request under the silence limits.
+// request makes one upstream request, once the provider has a place for it.
 func (j *job) request(ctx context.Context, p parley.Provider, call parley.Call) (parley.Reply, error) {
-	limits := j.engine.limits
-	first := limits.FirstByte
-	if call.Model.Reasons() {
-		first = limits.FirstByteReasoning
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silent := func(limit time.Duration) error {
-		return &parley.Error{
-			Code: parley.CodeTimeout, Message: fmt.Sprintf("%s said nothing for %s", call.Model, limit),
-			Hint: "Try again, or ask another model.", Retryable: true,
+	slot := j.engine.upstream[p.ID()].draw()
+	defer slot.give()
+	if slot.queued() {
+		j.stage(fmt.Sprintf("waiting for a place at %s, %d in the queue", p.ID(), j.engine.upstream[p.ID()].waiting()))
+		if err := slot.wait(ctx); err != nil {
+			return parley.Reply{}, err
 		}
 	}
-	patience := time.AfterFunc(first, func() { cancel(silent(first)) })
-	defer patience.Stop()
+	j.stage("waiting for " + call.Model.String())
 
-	started := false
+	ctx, patience := j.watch(ctx, call.Model)
+	defer patience.end()
 	reply, err := p.Ask(ctx, call, func(d parley.Delta) {
-		if limit := limits.Stall; started {
-			patience.Reset(limit)
-		} else if d.Text != "" || d.Reasoning != "" {
-			// From here on it is the stall that counts; only text makes a draft.
-			patience.Stop()
-			patience = time.AfterFunc(limit, func() { cancel(silent(limit)) })
-			started = true
-			j.Stage(parley.Progress{Stage: call.Model.String() + " is answering", Total: len(j.live.run.Seats)})
+		if d.Text == "" && d.Reasoning == "" {
+			patience.alive()
+			return
+		}
+		if patience.started() {
+			j.stage(call.Model.String() + " is answering")
 		}
 		if d.Text != "" {
 			j.live.append(d.Text)
 		}
 	})
-	if err == nil {
-		return reply, nil
+	if err == nil || ctx.Err() == nil {
+		return reply, err
 	}
-	if cause, ok := errors.AsType[*parley.Error](context.Cause(ctx)); ok {
-		return reply, cause // the silence, not the cancel that it caused
-	}
-	if ctx.Err() != nil {
-		return reply, context.Cause(ctx)
-	}
-	return reply, err
+	return reply, context.Cause(ctx) // the silence or the cancel, not what it led to
 }
 
-// spend notes what a request cost. A request that was cut short reports no
-// usage, so what went over the wire is counted instead.
-func (j *job) spend(ctx context.Context, call parley.Call, reply parley.Reply, outcome string, briefTokens int) {
-	usage := reply.Usage
-	if outcome != "ok" && usage.Total() == 0 {
-		if reply.Text == "" && outcome != string(parley.CodeCancelled) && outcome != string(parley.CodeTimeout) {
-			return // refused before it cost anything
-		}
-		usage.InputTokens = briefTokens
-		usage.OutputTokens, _ = j.engine.counter.Count(context.WithoutCancel(ctx), reply.Text)
-		usage = usage.Priced(call.Model.Price)
+// patience ends a request whose upstream is silent for too long. It is used
+// from the one goroutine that reads the answer.
+type patience struct {
+	timer  *time.Timer
+	limit  atomic.Int64 // a time.Duration
+	stall  time.Duration
+	begun  bool
+	cancel context.CancelCauseFunc
+}
+
+func (j *job) watch(ctx context.Context, m parley.Model) (context.Context, *patience) {
+	limits, model := j.engine.limits, m.String()
+	p := &patience{stall: limits.Stall}
+	p.limit.Store(int64(limits.FirstByte))
+	if m.Reasons() {
+		p.limit.Store(int64(limits.FirstByteReasoning))
 	}
-	run := j.live.run
+	ctx, p.cancel = context.WithCancelCause(ctx)
+	p.timer = time.AfterFunc(time.Duration(p.limit.Load()), func() {
+		p.cancel(&parley.Error{
+			Code: parley.CodeTimeout, Message: fmt.Sprintf("%s said nothing for %s", model, time.Duration(p.limit.Load())),
+			Hint: "Try again, or ask another model.", Retryable: true,
+		})
+	})
+	return ctx, p
+}
+
+// alive is any sign of life. Before the answer begins it does not buy time.
+func (p *patience) alive() {
+	if p.begun {
+		p.timer.Reset(p.stall)
+	}
+}
+
+// started is a sign of the answer itself; it reports whether it is the first.
+func (p *patience) started() bool {
+	first := !p.begun
+	if first {
+		p.begun = true
+		p.limit.Store(int64(p.stall))
+	}
+	p.timer.Reset(p.stall)
+	return first
+}
+
+func (p *patience) end() {
+	p.timer.Stop()
+	p.cancel(nil)
+}
+
+// spend notes what a request cost and returns it. A request that was cut short
+// reports no usage, so what went over the wire is counted instead.
+func (j *job) spend(ctx context.Context, call parley.Call, reply parley.Reply, outcome string, seat int) parley.Usage {
+	usage, run := reply.Usage, j.live.run
+	if usage.Total() == 0 {
+		unpaid := reply.Text == "" && outcome != "ok" &&
+			outcome != string(parley.CodeCancelled) && outcome != string(parley.CodeTimeout)
+		if unpaid {
+			return usage // refused before it cost anything
+		}
+		usage.InputTokens = run.Seats[seat].BriefTokens
+		usage.OutputTokens, _ = j.engine.counter.Count(context.WithoutCancel(ctx), reply.Text)
+	}
+	usage = usage.Priced(call.Model.Price)
+	j.mu.Lock()
+	defer j.mu.Unlock()
 	j.spends = append(j.spends, parley.Spend{
 		RunID: run.ID, ThreadID: run.ThreadID, Tool: run.Tool, Model: call.Model.ModelRef,
 		Attempt: run.Attempt, Usage: usage, Outcome: outcome, At: j.engine.clock.Now(),
 	})
+	return usage
 }

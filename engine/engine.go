@@ -61,8 +61,8 @@ type Limits struct {
 	// Backoff is the first pause between two requests; it doubles (500 ms).
 	Backoff time.Duration
 	// Runs work at once (256); the next Queue (1,024) wait, and the rest are
-	// refused. PerSession (64) keeps one client from taking all places, and
-	// PerProvider (64) is what one provider is asked at once.
+	// refused. PerSession (64) is how many of them one client may have, and
+	// PerProvider (64) how many one provider is asked at once.
 	Runs        int
 	Queue       int
 	PerSession  int
@@ -135,13 +135,14 @@ type Engine struct {
 	adopts    bool
 	systemTok func() int
 
-	places   *slots
-	sessions *sessionSlots
-	upstream map[string]*slots
+	admission *admission
+	upstream  map[string]*slots
 
-	mu     sync.Mutex
-	live   map[string]*live
-	closed bool
+	mu   sync.Mutex
+	live map[string]*live
+	// unstored are endings that the store refused, to be tried again.
+	unstored map[string]unstored
+	closed   bool
 
 	stop context.CancelFunc
 	// runs are the goroutines that work, loops those that look after them.
@@ -163,15 +164,15 @@ func New(cfg Config) *Engine {
 			Models:    cfg.ProviderModels,
 			Keys:      cfg.Keys,
 		},
-		counter:  brief.NewCounter(),
-		limits:   limits,
-		clock:    cfg.Clock,
-		log:      cfg.Log,
-		adopts:   cfg.Adopt,
-		places:   newSlots(limits.Runs, limits.Queue),
-		sessions: newSessionSlots(limits.PerSession, limits.Queue),
-		upstream: make(map[string]*slots, len(cfg.Providers)),
-		live:     make(map[string]*live),
+		counter:   brief.NewCounter(),
+		limits:    limits,
+		clock:     cfg.Clock,
+		log:       cfg.Log,
+		adopts:    cfg.Adopt,
+		admission: newAdmission(limits),
+		upstream:  make(map[string]*slots, len(cfg.Providers)),
+		live:      make(map[string]*live),
+		unstored:  make(map[string]unstored),
 	}
 	if e.clock == nil {
 		e.clock = WallClock{}
@@ -182,7 +183,7 @@ func New(cfg Config) *Engine {
 	for _, p := range cfg.Providers {
 		e.providers[p.ID()] = p
 		e.world.Providers = append(e.world.Providers, p.ID())
-		e.upstream[p.ID()] = newSlots(limits.PerProvider, limits.Queue)
+		e.upstream[p.ID()] = newSlots(limits.PerProvider)
 	}
 	e.systemTok = sync.OnceValue(func() int {
 		n, err := e.counter.Count(context.Background(), brief.System())
@@ -216,6 +217,7 @@ func (e *Engine) Close() {
 	e.stop()
 	e.runs.Wait()
 	e.loops.Wait()
+	e.storeAgain(endingContext)
 }
 
 // WallClock is the real time.

@@ -230,3 +230,19 @@ func await(t *testing.T, c <-chan struct{}, what string) {
 		t.Fatal("waited in vain for " + what)
 	}
 }
+
+func TestAwaitSaysWhyItStopped(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.start(func(c *engine.Config) { c.Adopt = false })
+	run, err := p.Leave(t.Context(), question("someone else's"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	enough := errors.New("enough")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, enough)
+	defer cancel()
+	if _, err := p.Await(ctx, run.ID); !errors.Is(err, enough) {
+		t.Errorf("%v, want the context's cause", err)
+	}
+}

@@ -28,10 +28,15 @@ func (e *Engine) Await(ctx context.Context, runID string) (parley.Run, error) {
 			}
 		}
 		run, err := e.store.Run(ctx, runID)
-		if err != nil || run.State.Ended() {
-			return run, err
+		if err == nil && !run.State.Ended() {
+			err = e.store.Changed(ctx)
+		} else if err == nil {
+			return run, nil
 		}
-		if err := e.store.Changed(ctx); err != nil {
+		if ctx.Err() != nil {
+			return run, context.Cause(ctx)
+		}
+		if err != nil {
 			return run, err
 		}
 	}
@@ -40,8 +45,7 @@ func (e *Engine) Await(ctx context.Context, runID string) (parley.Run, error) {
 // Look returns the run as it stands now.
 func (e *Engine) Look(ctx context.Context, runID string) (View, error) {
 	if l := e.find(runID); l != nil {
-		draft, _ := l.since(0)
-		return View{Run: l.view(), Draft: draft}, nil
+		return View{Run: l.view(), Draft: l.soFar()}, nil
 	}
 	run, err := e.store.Run(ctx, runID)
 	if err != nil || run.State.Ended() {
@@ -58,9 +62,8 @@ func (e *Engine) Tail(runID string, n int) (tail string, p parley.Progress, ok b
 	if l == nil {
 		return "", p, false
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.draft[max(0, len(l.draft)-n):]), l.progress, true
+	tail, p = l.tail(n)
+	return tail, p, true
 }
 
 // Follow calls text with the answer, piece by piece as it comes, and returns
@@ -137,31 +140,46 @@ func (e *Engine) Runs(ctx context.Context, q parley.RunQuery) ([]parley.Run, err
 	return runs, err
 }
 
-// HandOver marks a waited run as one that goes on without its caller.
+// HandOver marks a waited run as one that goes on without its caller. If the
+// store cannot be told now, it is told with the next heartbeat.
 func (e *Engine) HandOver(ctx context.Context, runID string) error {
 	l := e.find(runID)
 	if l == nil {
 		return nil // it has ended, or someone else has it already
 	}
-	mode := parley.ModeHandedOver
-	err := e.store.Update(ctx, l.run.Fence(), parley.RunUpdate{Mode: &mode})
+	l.setMode(parley.ModeHandedOver, false)
+	return e.saveMode(ctx, l)
+}
+
+func (e *Engine) saveMode(ctx context.Context, l *live) error {
+	mode, unsaved := l.unsavedMode()
+	if !unsaved {
+		return nil
+	}
+	err := e.store.Update(ctx, l.fence, parley.RunUpdate{Mode: &mode})
 	if errors.Is(err, parley.ErrFenced) {
 		return nil // it ended just now
 	}
 	if err == nil {
-		l.setMode(mode)
+		l.setMode(mode, true)
 	}
 	return err
+}
+
+// RequestCancel asks a run to stop, whichever process works on it, and does not
+// wait until it has.
+func (e *Engine) RequestCancel(ctx context.Context, runID string) error {
+	if l := e.find(runID); l != nil {
+		l.cancel(errCancelled)
+		return nil
+	}
+	return e.store.RequestCancel(ctx, runID)
 }
 
 // Cancel stops a run, whichever process works on it, and returns when it has
 // stopped or ctx ends. A run that has ended is returned as it is.
 func (e *Engine) Cancel(ctx context.Context, runID string) (parley.Run, error) {
-	if l := e.find(runID); l != nil {
-		l.cancel(errCancelled)
-		return e.Await(ctx, runID)
-	}
-	if err := e.store.RequestCancel(ctx, runID); err != nil {
+	if err := e.RequestCancel(ctx, runID); err != nil {
 		return parley.Run{}, err
 	}
 	return e.Await(ctx, runID)

@@ -9,48 +9,102 @@ import (
 )
 
 // recordContext bounds a write that must happen although the run's own context
-// has ended.
+// has ended. A paid answer is worth waiting for.
 func recordContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), 15*time.Second)
+}
+
+// endingContext is for what is written while the process ends. It may fail: the
+// next process finds a dead owner's run anyway.
+func endingContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), 50*time.Millisecond)
+}
+
+// unstored is an ending that the store has not taken yet.
+type unstored struct {
+	fence  parley.Fence
+	ending parley.Ending
 }
 
 // record writes down how a run ended, before anyone is told. What was spent is
 // kept whatever happens.
 func (e *Engine) record(ctx context.Context, l *live, j *job, result parley.Result, err error) {
-	writing, done := recordContext()
+	cause := context.Cause(ctx)
+	lost := err != nil && (errors.Is(err, parley.ErrFenced) || errors.Is(cause, parley.ErrFenced))
+	ended := err != nil && errors.Is(cause, errShutdown)
+
+	bounded := recordContext
+	if ended {
+		bounded = endingContext
+	}
+	writing, done := bounded()
 	defer done()
 
-	cause := context.Cause(ctx)
 	switch {
-	case err != nil && (errors.Is(err, parley.ErrFenced) || errors.Is(cause, parley.ErrFenced)):
-		e.log.Info("another process has the run now", "run", l.id)
-		e.keepSpends(writing, j)
-		l.finish(nil, nil)
-		return
-	case err != nil && errors.Is(cause, errShutdown) && l.view().Mode.Outlives():
-		e.leaveBehind(writing, l, j)
-		return
-	}
-
-	ending := e.ending(writing, l, result, err, cause)
-	ending.Spends = j.spends
-	stored, endErr := e.end(writing, l.run.Fence(), ending)
-	switch {
-	case errors.Is(endErr, parley.ErrFenced):
-		e.keepSpends(writing, j)
-		l.finish(nil, nil)
-	case endErr != nil:
-		e.log.Error("the end of a run could not be stored", "run", l.id, "error", endErr)
-		l.finish(e.unstored(l, ending, endErr), endErr)
+	case lost:
+		e.log.Info("another process has the run now", "run", l.run.ID)
+		e.leave(writing, l, j)
+	case ended && l.view().Mode.Outlives():
+		e.release(writing, l, j)
 	default:
-		l.finish(&stored, nil)
+		ending := e.ending(writing, l, result, err, cause)
+		ending.Spends = j.spends
+		e.end(writing, l, j, ending)
+	}
+}
+
+// end stores an ending. If the store refuses, the waiting caller gets the text
+// and the plain statement that it is not kept, and the store is tried again.
+func (e *Engine) end(ctx context.Context, l *live, j *job, ending parley.Ending) {
+	stored, err := e.store.End(ctx, l.fence, ending)
+	switch {
+	case errors.Is(err, parley.ErrFenced):
+		e.leave(ctx, l, j)
+	case err != nil:
+		e.log.Error("the end of a run could not be stored", "run", l.run.ID, "error", err)
+		e.remember(unstored{l.fence, ending})
+		run := l.view()
+		failure := *parley.AsError(err)
+		failure.Message = "the answer could not be stored: " + failure.Message
+		run.State, run.Err, run.Result, run.EndedAt = parley.StateFailed, &failure, &ending.Result, ending.At
+		l.finish(&run)
+	default:
+		l.finish(&stored)
+		e.discharge(l)
+	}
+}
+
+func (e *Engine) remember(u unstored) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.unstored[u.fence.RunID] = u
+}
+
+// storeAgain tries to store the endings that the store refused before.
+func (e *Engine) storeAgain(bounded func() (context.Context, context.CancelFunc)) {
+	e.mu.Lock()
+	pending := make([]unstored, 0, len(e.unstored))
+	for _, u := range e.unstored {
+		pending = append(pending, u)
+	}
+	e.mu.Unlock()
+	for _, u := range pending {
+		ctx, done := bounded()
+		_, err := e.store.End(ctx, u.fence, u.ending)
+		done()
+		if err != nil && !errors.Is(err, parley.ErrFenced) {
+			return // it will not take the others either
+		}
+		e.mu.Lock()
+		delete(e.unstored, u.fence.RunID)
+		delete(e.live, u.fence.RunID)
+		e.mu.Unlock()
 	}
 }
 
 // ending decides the state: an answer, a cancel, an interruption or a failure.
 func (e *Engine) ending(ctx context.Context, l *live, result parley.Result, err, cause error) parley.Ending {
 	ending := parley.Ending{Result: result, At: e.clock.Now()}
-	draft, _ := l.since(0)
 	switch {
 	case err == nil:
 		ending.State = parley.StateCompleted
@@ -73,10 +127,10 @@ func (e *Engine) ending(ctx context.Context, l *live, result parley.Result, err,
 			WithHint("Ask for less at once, or use a faster model.")
 	default:
 		ending.State, ending.Err = parley.StateFailed, parley.AsError(err)
-		e.log.Warn("run failed", "run", l.id, "code", ending.Err.Code, "error", err, "cause", ending.Err.Err)
+		e.log.Warn("run failed", "run", l.run.ID, "code", ending.Err.Code, "error", err, "cause", ending.Err.Err)
 	}
 	if ending.Result.Content == "" {
-		ending.Result.Content = draft
+		ending.Result.Content = l.soFar()
 	}
 	if len(l.run.Seats) > 0 && ending.Result.Model == (parley.ModelRef{}) {
 		ending.Result.Model = l.run.Seats[0].Decision.Chosen
@@ -110,48 +164,26 @@ func (e *Engine) turn(ctx context.Context, run parley.Run, answers []parley.Answ
 	return t
 }
 
-// end writes the ending, and tries again for a while when the store says that
-// it may help: a paid answer is worth waiting for.
-func (e *Engine) end(ctx context.Context, f parley.Fence, ending parley.Ending) (parley.Run, error) {
-	for n := 1; ; n++ {
-		stored, err := e.store.End(ctx, f, ending)
-		if err == nil || errors.Is(err, parley.ErrFenced) || !parley.AsError(err).Retryable || n >= 4 {
-			return stored, err
-		}
-		if e.clock.Sleep(ctx, time.Duration(n)*250*time.Millisecond) != nil {
-			return stored, err
-		}
-	}
-}
-
-// unstored is what the waiting caller gets when the store refused the answer:
-// the text, and the plain statement that it is not kept.
-func (e *Engine) unstored(l *live, ending parley.Ending, err error) *parley.Run {
-	run := l.view()
-	failure := *parley.AsError(err)
-	failure.Message = "the answer could not be stored: " + failure.Message
-	run.State, run.Err, run.Result, run.EndedAt = parley.StateFailed, &failure, &ending.Result, ending.At
-	return &run
-}
-
-// leaveBehind flushes the draft and gives the run to the next process.
-func (e *Engine) leaveBehind(ctx context.Context, l *live, j *job) {
-	e.keepSpends(ctx, j)
+// release flushes the draft and gives the run to the next process.
+func (e *Engine) release(ctx context.Context, l *live, j *job) {
 	if rest, _ := l.since(j.written); rest != "" {
-		if err := e.store.AppendDraft(ctx, l.run.Fence(), rest); err != nil {
-			e.log.Warn("the last piece of a draft could not be kept", "run", l.id, "error", err)
+		if err := e.store.AppendDraft(ctx, l.fence, rest); err != nil {
+			e.log.Warn("the last piece of a draft could not be kept", "run", l.run.ID, "error", err)
 		}
 	}
-	if err := e.store.Release(ctx, l.run.Fence()); err != nil && !errors.Is(err, parley.ErrFenced) {
-		e.log.Warn("a run could not be left for the next process; it will be found by its dead owner", "run", l.id, "error", err)
+	if err := e.store.Release(ctx, l.fence); err != nil && !errors.Is(err, parley.ErrFenced) {
+		e.log.Warn("a run could not be left for the next process; it will be found by its dead owner", "run", l.run.ID, "error", err)
 	}
-	l.finish(nil, nil)
+	e.leave(ctx, l, j)
 }
 
-func (e *Engine) keepSpends(ctx context.Context, j *job) {
+// leave lets go of a run that goes on elsewhere, and keeps what it cost here.
+func (e *Engine) leave(ctx context.Context, l *live, j *job) {
 	for _, s := range j.spends {
 		if err := e.store.RecordSpend(ctx, s); err != nil {
 			e.log.Error("a cost could not be recorded", "run", s.RunID, "error", err)
 		}
 	}
+	l.finish(nil)
+	e.discharge(l)
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"sync"
 	"time"
 
 	"parley"
@@ -16,7 +18,7 @@ func (e *Engine) work(ctx context.Context, l *live, plan parley.Plan, place *pla
 	timer := time.AfterFunc(e.limits.Run, func() { l.cancel(errRunLimit) })
 	defer timer.Stop()
 
-	job := &job{engine: e, live: l, checkpoints: checkpoints}
+	job := newJob(e, l, checkpoints)
 	result, err := job.do(ctx, plan, place)
 	e.record(ctx, l, job, result, err)
 }
@@ -26,17 +28,32 @@ type job struct {
 	engine      *Engine
 	live        *live
 	checkpoints map[string][]byte
-	spends      []parley.Spend
+
+	// mu guards what a plan that asks several models at once shares.
+	mu     sync.Mutex
+	spends []parley.Spend
+	asked  []int // upstream requests per seat, over all attempts
 	// written is how much of the draft is in the store. It belongs to the
 	// goroutine that writes drafts, and to whoever has waited for its end.
 	written int
 }
 
-func (j *job) do(ctx context.Context, plan parley.Plan, place *place) (parley.Result, error) {
-	if place.queued() {
-		if err := place.wait(ctx); err != nil {
-			return parley.Result{}, err
+func newJob(e *Engine, l *live, checkpoints map[string][]byte) *job {
+	j := &job{engine: e, live: l, checkpoints: checkpoints, asked: make([]int, len(l.run.Seats))}
+	for seat := range j.asked {
+		j.asked[seat] = l.run.Attempt - 1
+		if seat < len(l.run.Progress.Asked) {
+			j.asked[seat] = max(j.asked[seat], l.run.Progress.Asked[seat])
 		}
+	}
+	return j
+}
+
+func (j *job) do(ctx context.Context, plan parley.Plan, place *place) (parley.Result, error) {
+	if err := place.wait(ctx); err != nil {
+		return parley.Result{}, err
+	}
+	if j.live.run.State == parley.StateQueued {
 		running := parley.StateRunning
 		if err := j.engine.store.Update(ctx, j.fence(), parley.RunUpdate{State: &running}); err != nil {
 			return parley.Result{}, err
@@ -45,10 +62,21 @@ func (j *job) do(ctx context.Context, plan parley.Plan, place *place) (parley.Re
 	}
 	stopDrafts := j.keepDraft(ctx)
 	defer stopDrafts()
+	return j.carryOut(ctx, plan)
+}
+
+// carryOut keeps a plan's or a provider's panic to its own run.
+func (j *job) carryOut(ctx context.Context, plan parley.Plan) (result parley.Result, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			j.engine.log.Error("a run panicked", "run", j.live.run.ID, "panic", r, "stack", string(debug.Stack()))
+			err = parley.AsError(fmt.Errorf("panic: %v", r))
+		}
+	}()
 	return plan.Do(ctx, j)
 }
 
-func (j *job) fence() parley.Fence { return j.live.run.Fence() }
+func (j *job) fence() parley.Fence { return j.live.fence }
 
 // Seat implements [parley.Work].
 func (j *job) Seat(i int) parley.Seat { return j.live.run.Seats[i] }
@@ -100,21 +128,6 @@ func (j *job) Ask(ctx context.Context, seat int, extra ...parley.Message) (parle
 		Options:  s.Options, MaxOutput: s.MaxOutput, CacheKey: run.ThreadID,
 	}
 
-	slot, ok := e.upstream[ref.Provider].draw()
-	if !ok {
-		return parley.Reply{}, nil, &parley.Error{
-			Code: parley.CodeOverCapacity, Message: "too many calls are waiting for " + ref.Provider,
-			Provider: ref.Provider, Retryable: true, Hint: "Wait for some of them to finish, or ask another provider.",
-		}
-	}
-	defer slot.give()
-	if slot.queued() {
-		j.Stage(parley.Progress{Stage: "waiting for a place at " + ref.Provider, Total: len(run.Seats)})
-		if err := slot.wait(ctx); err != nil {
-			return parley.Reply{}, nil, err
-		}
-	}
-	j.Stage(parley.Progress{Stage: "waiting for " + ref.String(), Total: len(run.Seats)})
 	reply, attempts, err := j.ask(ctx, provider, call, seat)
 	reply.Text = brief.StripLabel(run.Tool, ref, reply.Text)
 	return reply, attempts, err
@@ -135,9 +148,13 @@ func (j *job) writeDrafts(ctx context.Context, quit <-chan struct{}) {
 	e := j.engine
 	tick := time.NewTicker(e.limits.DraftEvery)
 	defer tick.Stop()
+	failed := false
 	for {
 		have, changed := j.live.size()
-		if have-j.written < e.limits.DraftBytes {
+		if failed {
+			changed = nil // a store in trouble is tried again at its pace, not at the answer's
+		}
+		if failed || have-j.written < e.limits.DraftBytes {
 			select {
 			case <-quit:
 				return
@@ -152,14 +169,18 @@ func (j *job) writeDrafts(ctx context.Context, quit <-chan struct{}) {
 			continue
 		}
 		text, _ := j.live.since(j.written)
-		if err := e.store.AppendDraft(ctx, j.fence(), text); err != nil {
-			if errors.Is(err, parley.ErrFenced) {
-				j.live.cancel(parley.ErrFenced)
-				return
-			}
-			e.log.Warn("writing a draft down failed; the answer itself goes on", "run", j.live.id, "error", err)
-			continue
+		err := e.store.AppendDraft(ctx, j.fence(), text)
+		switch {
+		case errors.Is(err, parley.ErrFenced):
+			j.live.cancel(parley.ErrFenced)
+			return
+		case err == nil:
+			j.written += len(text)
+		case ctx.Err() != nil:
+			return
+		case !failed:
+			e.log.Warn("writing a draft down failed; the answer itself goes on", "run", j.live.run.ID, "error", err)
 		}
-		j.written += len(text)
+		failed = err != nil
 	}
 }

@@ -84,8 +84,8 @@ func is(err error, primary ...int) bool {
 // fatal reports whether err concerns the whole transaction: SQLite may have
 // rolled it back already, and what follows would not be part of it.
 func fatal(err error) bool {
-	_, ok := errors.AsType[*driver.Error](err)
-	return ok && !is(err, codes.SQLITE_CONSTRAINT)
+	return is(err, codes.SQLITE_FULL, codes.SQLITE_IOERR, codes.SQLITE_NOMEM, codes.SQLITE_BUSY, codes.SQLITE_LOCKED,
+		codes.SQLITE_INTERRUPT, codes.SQLITE_CORRUPT, codes.SQLITE_NOTADB, codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_ABORT)
 }
 
 func errClosed() *parley.Error {

@@ -51,9 +51,13 @@ func (t *tx) cancel(run parley.Run, at time.Time) error {
 	if err != nil {
 		return err
 	}
+	result := parley.Result{Content: strings.Join(chunks, "")}
+	if len(run.Seats) > 0 {
+		result.Model = run.Seats[0].Decision.Chosen
+	}
 	_, err = t.end(run, parley.Ending{
 		State:  parley.StateCancelled,
-		Result: parley.Result{Content: strings.Join(chunks, "")},
+		Result: result,
 		Err:    parley.Errorf(parley.CodeCancelled, "the run was cancelled"),
 		At:     at,
 	})
@@ -103,10 +107,14 @@ func (db *DB) orphans(ctx context.Context) ([]parley.Run, error) {
 		return nil, err
 	}
 	var orphans []parley.Run
-	busy := map[string]bool{}
+	busy, living := map[string]bool{}, map[string]bool{}
 	for _, c := range claims {
 		busy[c.owner] = true
+		if living[c.owner] {
+			continue
+		}
 		if !db.orphaned(c.owner, c.heartbeat) {
+			living[c.owner] = true
 			continue
 		}
 		run, err := scanRun(db.reads.QueryRowContext(ctx, selectRun+" AND owner = ? AND "+live, c.id, c.owner))
@@ -127,6 +135,9 @@ func (db *DB) orphans(ctx context.Context) ([]parley.Run, error) {
 func (db *DB) Claim(ctx context.Context, f parley.Fence, now time.Time) (parley.Run, error) {
 	var claimed parley.Run
 	err := db.writer.write(ctx, func(t *tx) error {
+		if err := t.checkVersion(); err != nil {
+			return err
+		}
 		run, err := t.run(f.RunID)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):

@@ -31,6 +31,9 @@ func (db *DB) pruneAll(ctx context.Context, before time.Time, query string) erro
 	for {
 		var removed int64
 		err := db.writer.write(ctx, func(t *tx) (err error) {
+			if err := t.checkVersion(); err != nil {
+				return err
+			}
 			removed, err = t.exec(query, before.UnixMilli(), pruneBatch)
 			return err
 		})

@@ -122,7 +122,7 @@ func open(ctx context.Context, dir, path string, o Options) (_ *DB, err error) {
 		return nil, err
 	}
 	db.watch = newWatcher(connect(readDSN(path, o)))
-	db.writer, err = newWriter(ctx, connect(writeDSN(path, o)), db.watch.notify)
+	db.writer, err = newWriter(ctx, connect(writeDSN(path, o)), o.BusyTimeout, db.watch.notify)
 	if err != nil {
 		return nil, errors.Join(err, db.watch.close(), db.owners.leave())
 	}
@@ -179,6 +179,9 @@ func connect(dsn string) *sql.DB {
 	return sql.OpenDB(connector)
 }
 
+// turn is how long one try to write waits for the other processes.
+const turn = 40 * time.Millisecond
+
 func writeDSN(path string, o Options) string {
 	pragmas := []string{
 		"synchronous(" + o.Durability + ")",
@@ -189,6 +192,8 @@ func writeDSN(path string, o Options) string {
 	if o.maxPages > 0 {
 		pragmas = append(pragmas, "max_page_count("+strconv.Itoa(o.maxPages)+")")
 	}
+	// The writer itself waits for as long as the options say, piece by piece.
+	o.BusyTimeout = min(o.BusyTimeout, turn)
 	return dsn(path, o, url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": pragmas})
 }
 

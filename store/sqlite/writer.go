@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	codes "modernc.org/sqlite/lib"
 )
 
 // batchLimit bounds how long the first caller of a batch waits for the others.
@@ -26,8 +29,11 @@ type writer struct {
 	queue  []*job
 	closed bool
 
-	wake chan struct{}
-	done chan struct{}
+	// patience is how long another process may hold the store.
+	patience time.Duration
+	closing  chan struct{}
+	wake     chan struct{}
+	done     chan struct{}
 }
 
 // job is one caller's write.
@@ -46,14 +52,14 @@ const (
 	jobAbandoned
 )
 
-func newWriter(ctx context.Context, db *sql.DB, committed func()) (*writer, error) {
+func newWriter(ctx context.Context, db *sql.DB, patience time.Duration, committed func()) (*writer, error) {
 	conn, err := db.Conn(ctx)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	w := &writer{
-		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, committed: committed,
-		wake: make(chan struct{}, 1), done: make(chan struct{}),
+		db: db, conn: conn, stmts: map[string]*sql.Stmt{}, committed: committed, patience: patience,
+		closing: make(chan struct{}), wake: make(chan struct{}, 1), done: make(chan struct{}),
 	}
 	go w.run()
 	return w, nil
@@ -135,7 +141,7 @@ func (w *writer) commit(batch []*job) {
 
 // transact returns the jobs whose callers wait for an answer.
 func (w *writer) transact(batch []*job) (begun []*job, err error) {
-	if err := w.exec("BEGIN IMMEDIATE"); err != nil {
+	if err := w.begin(); err != nil {
 		return begin(batch), err
 	}
 	for i, j := range batch {
@@ -153,6 +159,22 @@ func (w *writer) transact(batch []*job) (begun []*job, err error) {
 		return begun, err
 	}
 	return begun, nil
+}
+
+// begin waits for its turn among the processes, in short pieces: a process that
+// is ending does not wait for one that has stopped.
+func (w *writer) begin() error {
+	for until := time.Now().Add(w.patience); ; {
+		err := w.exec("BEGIN IMMEDIATE")
+		if !is(err, codes.SQLITE_BUSY) || time.Now().After(until) {
+			return err
+		}
+		select {
+		case <-w.closing:
+			return err
+		default:
+		}
+	}
 }
 
 // begin marks the jobs that still have a caller, and returns them.
@@ -212,6 +234,7 @@ func (w *writer) stmt(query string) (*sql.Stmt, error) {
 func (w *writer) close() error {
 	w.mu.Lock()
 	w.closed = true
+	close(w.closing)
 	close(w.wake)
 	w.mu.Unlock()
 	<-w.done
