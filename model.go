@@ -11,6 +11,19 @@ const (
 	UnknownMaxOutput = 4_096
 )
 
+// DefaultTemperature is sent where the caller named none and the model takes one.
+const DefaultTemperature = 0.5
+
+// UnknownModel is a model that is in no catalogue, with assumed limits. OpenAI's
+// unknown models are probably new ones that reason, and those refuse a
+// temperature.
+func UnknownModel(provider, name string) Model {
+	return Model{
+		ModelRef: ModelRef{Provider: provider, Name: name}, Unknown: true, OwnTemperature: provider == "openai",
+		Context: UnknownContext, MaxOutput: UnknownMaxOutput,
+	}
+}
+
 // ModelRef names a model at a provider.
 type ModelRef struct {
 	Provider string `json:"provider"`
@@ -48,8 +61,15 @@ type Model struct {
 	MaxOutput int
 	// Efforts the model accepts, weakest first; empty if it takes none.
 	Efforts []Effort
-	// FixedTemperature models refuse a temperature.
+	// Thinking is how the vendor wants to be told the effort.
+	Thinking Thinking
+	// MaxThinking bounds a thinking budget, in tokens; zero if there is none.
+	MaxThinking int
+	// FixedTemperature models refuse a temperature. OwnTemperature models are
+	// sent one only if the caller named it, because nobody knows whether they
+	// take it.
 	FixedTemperature bool
+	OwnTemperature   bool
 	Images           bool
 	WebSearch        bool
 	Verbosity        bool
@@ -77,6 +97,10 @@ func (m Model) Fit(o Options) (fitted Options, notes []string) {
 		}
 	} else if slices.Contains(m.Efforts, EffortMedium) {
 		fitted.Effort = EffortMedium
+	}
+	if o.Temperature == nil && !m.FixedTemperature && !m.OwnTemperature {
+		usual := DefaultTemperature
+		fitted.Temperature = &usual
 	}
 	if o.Temperature != nil && m.FixedTemperature {
 		fitted.Temperature = nil
@@ -111,6 +135,20 @@ func (m Model) nearestEffort(want Effort) Effort {
 	}
 	return m.Efforts[len(m.Efforts)-1]
 }
+
+// Thinking is a way of switching a model's thinking.
+type Thinking string
+
+// The ways. The zero value sends the effort as a word, as OpenAI does.
+const (
+	ThinkingByEffort Thinking = ""
+	// ThinkingByBudget sends a number of tokens.
+	ThinkingByBudget Thinking = "budget"
+	// ThinkingByLevel sends one of the vendor's own few words.
+	ThinkingByLevel Thinking = "level"
+	// ThinkingAdaptive lets the model decide, steered by an effort word.
+	ThinkingAdaptive Thinking = "adaptive"
+)
 
 // Price is in micro-dollars per million tokens.
 type Price struct {

@@ -85,7 +85,7 @@ func TestTitleOf(t *testing.T) {
 
 func TestFit(t *testing.T) {
 	t.Parallel()
-	half := 0.5
+	half, low := 0.5, 0.1
 	reasoning := parley.Model{
 		ModelRef: parley.ModelRef{Name: "r"}, Efforts: []parley.Effort{parley.EffortLow, parley.EffortMedium, parley.EffortHigh},
 		FixedTemperature: true, Verbosity: true, WebSearch: true, MaxOutput: 1000,
@@ -99,13 +99,15 @@ func TestFit(t *testing.T) {
 		notes int
 	}{
 		{"DefaultEffort", reasoning, parley.Options{}, parley.Options{Effort: parley.EffortMedium}, 0},
-		{"NoEffort", plain, parley.Options{}, parley.Options{}, 0},
+		{"NoEffort", plain, parley.Options{}, parley.Options{Temperature: &half}, 0},
+		{"OwnTemperature", parley.UnknownModel("openai", "new"), parley.Options{}, parley.Options{}, 0},
+		{"OwnTemperatureNamed", parley.UnknownModel("openai", "new"), parley.Options{Temperature: &low}, parley.Options{Temperature: &low}, 0},
 		{"StrongerIsNearer", reasoning, parley.Options{Effort: parley.EffortMinimal}, parley.Options{Effort: parley.EffortLow}, 1},
 		{"StrongestIsEnough", reasoning, parley.Options{Effort: parley.EffortMax}, parley.Options{Effort: parley.EffortHigh}, 1},
-		{"EffortDropped", plain, parley.Options{Effort: parley.EffortHigh}, parley.Options{}, 1},
+		{"EffortDropped", plain, parley.Options{Effort: parley.EffortHigh}, parley.Options{Temperature: &half}, 1},
 		{"TemperatureDropped", reasoning, parley.Options{Temperature: &half, Effort: parley.EffortLow}, parley.Options{Effort: parley.EffortLow}, 1},
-		{"TemperatureKept", plain, parley.Options{Temperature: &half}, parley.Options{Temperature: &half}, 0},
-		{"SearchAndVerbosityDropped", plain, parley.Options{WebSearch: true, Verbosity: "low"}, parley.Options{}, 2},
+		{"TemperatureKept", plain, parley.Options{Temperature: &low}, parley.Options{Temperature: &low}, 0},
+		{"SearchAndVerbosityDropped", plain, parley.Options{WebSearch: true, Verbosity: "low"}, parley.Options{Temperature: &half}, 2},
 		{"OutputLowered", reasoning, parley.Options{Effort: parley.EffortLow, MaxOutput: 5000}, parley.Options{Effort: parley.EffortLow, MaxOutput: 1000}, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {

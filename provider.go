@@ -44,9 +44,18 @@ type Message struct {
 	Parts []Part
 }
 
-// Part is a piece of a message.
+// Part is a piece of a message: text, or an image.
 type Part struct {
 	Text string
+	// Image is sent instead of Text if it is there.
+	Image *Image
+}
+
+// Image is a picture as it is sent.
+type Image struct {
+	// MIME is image/png, image/jpeg, image/gif or image/webp.
+	MIME string
+	Data []byte
 }
 
 // Delta is a piece of an answer as it streams in.

@@ -44,6 +44,9 @@ type Options struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	Verbosity   string   `json:"verbosity,omitempty"`
 	WebSearch   bool     `json:"web_search,omitempty"`
+	// MediaResolution is low, medium or high, for models that look at images
+	// more or less closely.
+	MediaResolution string `json:"media_resolution,omitempty"`
 	// MaxOutput caps the answer, in tokens; zero is the model's own limit.
 	MaxOutput int `json:"max_output,omitempty"`
 }

@@ -1,7 +1,9 @@
 package brief
 
 import (
+	"crypto/sha256"
 	_ "embed"
+	"encoding/hex"
 	"fmt"
 	"strings"
 
@@ -54,7 +56,7 @@ func Build(reader parley.ModelRef, turns []parley.Turn, q Question) []parley.Mes
 		}
 		for _, a := range t.Answers {
 			if a.Model != reader {
-				b.add(parley.RoleUser, othersLabel(t.Tool, a.Model)+"\n\n"+a.Text+"\n\n"+endOfAnswer)
+				b.add(parley.RoleUser, quote(t.Tool, a))
 			}
 		}
 	}
@@ -93,20 +95,23 @@ func question(leftOut int, stamp, text string) string {
 	return head.String() + "\n" + text
 }
 
-const endOfAnswer = "[end of that answer]"
+// quote fences what another model said. The mark is derived from the answer
+// itself, so the answer cannot hold it and cannot end its own quote, and the
+// same answer is always quoted the same way.
+func quote(tool string, a parley.Answer) string {
+	hash := sha256.Sum256([]byte(a.Text))
+	mark := hex.EncodeToString(hash[:6])
+	return fmt.Sprintf("[%s | %s answered, quote %s]\n\n%s\n\n[end of quote %s]", tool, a.Model, mark, a.Text, mark)
+}
 
 func label(tool string, m parley.ModelRef) string { return "[" + tool + " | " + m.String() + "]" }
-
-func othersLabel(tool string, m parley.ModelRef) string {
-	return "[" + tool + " | " + m.String() + " answered]"
-}
 
 // StripLabel removes the label from the start of an answer whose model put it
 // there itself, in imitation of its earlier answers. Other texts are returned
 // as they are.
 func StripLabel(tool string, m parley.ModelRef, text string) string {
 	for {
-		rest, found := cutLabel(text, label(tool, m), othersLabel(tool, m))
+		rest, found := cutLabel(text, label(tool, m))
 		if !found {
 			return text
 		}
@@ -114,12 +119,10 @@ func StripLabel(tool string, m parley.ModelRef, text string) string {
 	}
 }
 
-func cutLabel(text string, labels ...string) (string, bool) {
+func cutLabel(text, label string) (string, bool) {
 	start := strings.TrimLeft(text, " \t\r\n")
-	for _, l := range labels {
-		if rest, ok := strings.CutPrefix(start, l); ok {
-			return strings.TrimLeft(rest, " \t\r\n"), true
-		}
+	if rest, ok := strings.CutPrefix(start, label); ok {
+		return strings.TrimLeft(rest, " \t\r\n"), true
 	}
 	return text, false
 }

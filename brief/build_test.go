@@ -57,7 +57,7 @@ func TestBuild(t *testing.T) {
 			"AnotherModelsAnswer",
 			[]parley.Turn{chat(1, "one", parley.Answer{Model: twin, Text: "eins"})},
 			brief.Question{Text: "two"},
-			[]parley.Message{user("one", "[chat | azure/gpt-5-mini answered]\n\neins\n\n[end of that answer]", "two")},
+			[]parley.Message{user("one", "[chat | azure/gpt-5-mini answered, quote bfd6b995588e]\n\neins\n\n[end of quote bfd6b995588e]", "two")},
 		},
 		{
 			"PanelWithOwnAnswerFirst",
@@ -71,8 +71,8 @@ func TestBuild(t *testing.T) {
 				user("one"),
 				assistant("[chat | openai/gpt-5-mini]\n\nuno", "[chat | openai/gpt-5-mini]\n\nuno due"),
 				user(
-					"[chat | anthropic/claude-opus-5 answered]\n\neins\n\n[end of that answer]",
-					"[chat | azure/gpt-5-mini answered]\n\nun\n\n[end of that answer]",
+					"[chat | anthropic/claude-opus-5 answered, quote bfd6b995588e]\n\neins\n\n[end of quote bfd6b995588e]",
+					"[chat | azure/gpt-5-mini answered, quote 68bca10eea2b]\n\nun\n\n[end of quote 68bca10eea2b]",
 					"two"),
 			},
 		},
@@ -295,7 +295,7 @@ func TestStripLabel(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"None", "Use a mutex.", "Use a mutex."},
 		{"Own", "[chat | openai/gpt-5-mini]\n\nUse a mutex.", "Use a mutex."},
-		{"Twice", " [chat | openai/gpt-5-mini]\n[chat | openai/gpt-5-mini answered]\r\n\r\nUse\n", "Use\n"},
+		{"Twice", " [chat | openai/gpt-5-mini]\n[chat | openai/gpt-5-mini]\r\n\r\nUse\n", "Use\n"},
 		{"SameLine", "[chat | openai/gpt-5-mini] Use", "Use"},
 		{"AnotherModels", "[chat | xai/grok-4.5]\n\nUse", "[chat | xai/grok-4.5]\n\nUse"},
 		{"AnotherTools", "[debug | openai/gpt-5-mini]\n\nUse", "[debug | openai/gpt-5-mini]\n\nUse"},

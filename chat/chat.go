@@ -3,6 +3,7 @@ package chat
 
 import (
 	"context"
+	"slices"
 
 	"parley"
 )
@@ -25,7 +26,13 @@ func (p Plan) Do(ctx context.Context, w parley.Work) (parley.Result, error) {
 	result := parley.Result{
 		Content: reply.Text, Model: seat.Decision.Chosen, Usage: reply.Usage,
 		FinishReason: reply.FinishReason, Attempts: attempts,
-		Notes: append(seat.Notes, reply.Notes...),
+		Notes: slices.Concat(seat.Notes, reply.Notes),
+	}
+	switch reply.FinishReason {
+	case "length":
+		result.Notes = append(result.Notes, "the answer stops at the output limit; ask it to go on, or raise max_output_tokens")
+	case "filter":
+		result.Notes = append(result.Notes, "the provider's content filter stopped the answer")
 	}
 	if err == nil {
 		result.Answers = []parley.Answer{{Model: result.Model, Text: reply.Text}}

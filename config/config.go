@@ -31,6 +31,8 @@ type Config struct {
 
 	OpenAI OpenAI
 	Custom Custom
+	// Allowed restricts providers, by id, to these models; none means all.
+	Allowed map[string][]string
 
 	// Block is how long a call may keep its client waiting; zero leaves it to
 	// the table of clients.

@@ -165,6 +165,53 @@ func TestProject(t *testing.T) {
 	}
 }
 
+// A project's file came with the code: links to devices, to stdin or out of the
+// project must not be followed.
+func TestProjectFileMustBeAFile(t *testing.T) {
+	t.Parallel()
+	for _, target := range []string{"/dev/zero", "/dev/stdin", "/etc/passwd"} {
+		w := setup(t)
+		if err := os.Symlink(target, filepath.Join(w.project, "parley.toml")); err != nil {
+			t.Skip("no symbolic links here")
+		}
+		if _, err := w.load(); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	w := setup(t)
+	w.write(filepath.Join(w.project, "parley.toml"), strings.Repeat("# long\n", 100_000))
+	if _, err := w.load(); err == nil || !strings.Contains(err.Error(), "too large") {
+		t.Errorf("a large file: %v", err)
+	}
+}
+
+func TestHomeIsOnePlace(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	user, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip("no home directory here")
+	}
+	w.env["PARLEY_HOME"] = "~/x"
+	if cfg, err := w.load(); err != nil || cfg.Home != filepath.Join(user, "x") {
+		t.Errorf("%q %v", cfg.Home, err)
+	}
+	w.env["PARLEY_HOME"] = "x"
+	if cfg, err := w.load(); err != nil || !filepath.IsAbs(cfg.Home) {
+		t.Errorf("%q %v", cfg.Home, err)
+	}
+}
+
+func TestAllowedModels(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	w.env["OPENAI_ALLOWED_MODELS"] = "gpt5-mini, o3"
+	cfg, err := w.load()
+	if diff := cmp.Diff(map[string][]string{"openai": {"gpt5-mini", "o3"}}, cfg.Allowed); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+}
+
 func TestAnEmptyPARLEYCONFIGIsNone(t *testing.T) {
 	t.Parallel()
 	w := setup(t)

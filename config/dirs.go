@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"parley"
 )
@@ -27,6 +28,25 @@ func dataDir(env func(string) (string, bool)) (string, error) {
 		return filepath.Join(home, "Library", "Application Support", "parley"), nil
 	}
 	return filepath.Join(home, ".local", "share", "parley"), nil
+}
+
+// absolute makes one place of a home that was written with ~ or relative to
+// where the process happened to start.
+func absolute(home string) (string, error) {
+	if rest, ok := strings.CutPrefix(home, "~"); ok && (rest == "" || rest[0] == '/' || rest[0] == filepath.Separator) {
+		user, err := os.UserHomeDir()
+		if err != nil {
+			return "", parley.Errorf(parley.CodeInvalidArgument, "PARLEY_HOME begins with ~, and there is no home directory").
+				WithHint("Write the whole path.")
+		}
+		home = filepath.Join(user, rest)
+	}
+	whole, err := filepath.Abs(home)
+	if err != nil {
+		return "", parley.Errorf(parley.CodeInvalidArgument, "PARLEY_HOME is relative, and the working directory is gone: %w", err).
+			WithHint("Write the whole path.")
+	}
+	return whole, nil
 }
 
 // projectOf is the git top of dir, else dir; empty if that is the file

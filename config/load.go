@@ -62,16 +62,17 @@ func Load(src Source) (Config, error) {
 			return Config{}, err
 		}
 	}
-	return cfg, nil
+	cfg.Home, err = absolute(cfg.Home)
+	return cfg, err
 }
 
 func (src Source) lookup() (func(string) (string, bool), error) {
 	if src.EnvFile == "" {
 		return src.Env, nil
 	}
-	data, err := os.ReadFile(src.EnvFile)
+	data, err := readSmall(src.EnvFile)
 	if err != nil {
-		return nil, parley.Errorf(parley.CodeInvalidArgument, "cannot read the file given with --env-file: %w", err)
+		return nil, err
 	}
 	extra := map[string]string{}
 	for n, l := range strings.Split(string(data), "\n") {
@@ -120,6 +121,12 @@ func readProject(cfg *Config) (string, error) {
 		return "", nil
 	}
 	name := filepath.Join(cfg.Project, "parley.toml")
+	// It came with the code: a link could point at a device, at stdin, or out of
+	// the project.
+	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
+		return "", parley.Errorf(parley.CodeInvalidArgument, "%s is not a regular file, so it is not read", name).
+			WithHint("Remove it, or put a real file in its place.")
+	}
 	err := readFile(cfg, name, func(s Setting) bool { return s.Project })
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -127,10 +134,32 @@ func readProject(cfg *Config) (string, error) {
 	return name, err
 }
 
-func readFile(cfg *Config, name string, allowed func(Setting) bool) error {
+// configLimit is far more than any configuration needs.
+const configLimit = 256 << 10
+
+// readSmall reads a regular file of reasonable size; anything else would hang,
+// flood the memory, or be somebody else's.
+func readSmall(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case err != nil:
+		return nil, parley.Errorf(parley.CodeInvalidArgument, "cannot read %s: %w", name, err)
+	case !info.Mode().IsRegular():
+		return nil, parley.Errorf(parley.CodeInvalidArgument, "%s is not a regular file", name)
+	case info.Size() > configLimit:
+		return nil, parley.Errorf(parley.CodeInvalidArgument, "%s is too large for a configuration: %d bytes", name, info.Size())
+	}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return parley.Errorf(parley.CodeInvalidArgument, "cannot read %s: %w", name, err)
+		return nil, parley.Errorf(parley.CodeInvalidArgument, "cannot read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+func readFile(cfg *Config, name string, allowed func(Setting) bool) error {
+	data, err := readSmall(name)
+	if err != nil {
+		return err
 	}
 	var tree map[string]any
 	if err := toml.Unmarshal(data, &tree); err != nil {

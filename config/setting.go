@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -35,6 +36,8 @@ func Settings() []Setting {
 		{Key: "custom.url", Env: []string{"CUSTOM_API_URL"}, About: "a server with OpenAI's Chat Completions: Ollama, vLLM, LM Studio, a gateway", set: address(func(c *Config) *string { return &c.Custom.URL })},
 		{Key: "custom.key", Env: []string{"CUSTOM_API_KEY"}, About: "its key; may be empty", set: text(func(c *Config) *string { return &c.Custom.Key })},
 		{Key: "custom.model", Env: []string{"CUSTOM_MODEL_NAME"}, About: "its default model", set: text(func(c *Config) *string { return &c.Custom.Model })},
+		{Key: "openai.allowed_models", Env: []string{"OPENAI_ALLOWED_MODELS"}, About: "the only models of openai that may be asked, by name or alias; default all", set: allow("openai")},
+		{Key: "custom.allowed_models", Env: []string{"CUSTOM_ALLOWED_MODELS"}, About: "the same for custom", set: allow("custom")},
 		{Key: "durability", Env: []string{"PARLEY_DURABILITY"}, About: "normal (default): a crash loses nothing; full: a power cut neither", set: words(func(c *Config) *string { return &c.Durability }, "normal", "full")},
 		{Key: "log_level", Env: []string{"LOG_LEVEL"}, About: "debug, info (default), warn or error; for the file under logs", set: setLevel},
 		{Key: "structured", Env: []string{"PARLEY_STRUCTURED"}, About: "structured answers beside the text: auto (default, by client), always, never", set: words(func(c *Config) *string { return &c.Structured }, "auto", "always", "never")},
@@ -117,6 +120,18 @@ func flag(field func(*Config) *bool) func(*Config, string) error {
 func list(field func(*Config) *[]string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		*field(c) = strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+		return nil
+	}
+}
+
+func allow(provider string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		names := strings.FieldsFunc(v, func(r rune) bool { return r == ',' || r == ' ' })
+		c.Allowed = maps.Clone(c.Allowed)
+		if c.Allowed == nil {
+			c.Allowed = map[string][]string{}
+		}
+		c.Allowed[provider] = names
 		return nil
 	}
 }

@@ -22,6 +22,8 @@ func (e *Engine) Leave(ctx context.Context, req parley.Request) (parley.Run, err
 }
 
 func (e *Engine) start(ctx context.Context, req parley.Request, leave bool) (parley.Run, error) {
+	e.starts.Add(1)
+	defer e.starts.Done()
 	plan, err := e.plan(req)
 	if err != nil {
 		return parley.Run{}, err
@@ -71,11 +73,24 @@ func (e *Engine) start(ctx context.Context, req parley.Request, leave bool) (par
 	if err != nil {
 		return parley.Run{}, err
 	}
-	if stored.ID != run.ID || leave {
-		return stored, nil // an earlier call with the same key, or nothing to do here
+	if stored.ID != run.ID {
+		return stored, sameCall(stored.Request, req)
+	}
+	if leave {
+		return stored, nil
 	}
 	handed = true
 	return stored, e.launch(stored, plan, place, nil, "")
+}
+
+// sameCall makes sure that a key which was used before was used for this very
+// question: nobody may get the answer to another one.
+func sameCall(before, now parley.Request) error {
+	if before.Tool == now.Tool && before.Prompt == now.Prompt && before.ThreadID == now.ThreadID && before.Model == now.Model {
+		return nil
+	}
+	return parley.Errorf(parley.CodeInvalidArgument, "this idempotency_key was used for another call").
+		WithHint("Use a new key for each question; repeat one only to repeat the same call.")
 }
 
 // plan makes the request's work.

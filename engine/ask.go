@@ -35,11 +35,14 @@ func (j *job) ask(ctx context.Context, p parley.Provider, call parley.Call, seat
 		}
 		failure := parley.AsError(err)
 		failure.Provider, failure.Model, failure.Attempts = p.ID(), call.Model.Name, attempts
-		if failure.Hint == "" && failure.Retryable {
-			failure.Hint = "Try again, or ask another model."
+		if failure.Hint == "" {
+			failure.Hint = "Look at what the provider says; another model may do."
+			if failure.Retryable {
+				failure.Hint = "Try again, or ask another model."
+			}
 		}
 		pause := e.pause(len(attempts), failure.RetryAfter)
-		tooLate := e.clock.Now().Add(pause).After(deadline)
+		tooLate := pause > e.limits.MaxPause || e.clock.Now().Add(pause).After(deadline)
 		if ctx.Err() != nil || !failure.Retryable || reply.Text != "" || j.left(seat) == 0 || tooLate {
 			return reply, attempts, failure
 		}

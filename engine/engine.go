@@ -33,6 +33,8 @@ type Config struct {
 	DefaultModel string
 	// ProviderModels are the models of providers that have no catalogue rows.
 	ProviderModels map[string]string
+	// Allowed restricts providers to these models; none means all.
+	Allowed map[string][]string
 	// Keys says what to set to get a provider, for hints.
 	Keys map[string]string
 	// Adopt takes up runs that dead processes left behind. Only a process that
@@ -58,6 +60,9 @@ type Limits struct {
 	Run time.Duration
 	// Requests is how many upstream requests one question may cause (3).
 	Requests int
+	// MaxPause is the longest that a provider's wish to wait is honoured (30 s);
+	// beyond it the question fails at once and says how long.
+	MaxPause time.Duration
 	// Backoff is the first pause between two requests; it doubles (500 ms).
 	Backoff time.Duration
 	// Runs work at once (256); the next Queue (1,024) wait, and the rest are
@@ -92,6 +97,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.Stall, 60*time.Second)
 	setDefault(&l.Run, 30*time.Minute)
 	setDefault(&l.Requests, 3)
+	setDefault(&l.MaxPause, 30*time.Second)
 	setDefault(&l.Backoff, 500*time.Millisecond)
 	setDefault(&l.Runs, 256)
 	setDefault(&l.Queue, 1024)
@@ -145,9 +151,11 @@ type Engine struct {
 	closed   bool
 
 	stop context.CancelFunc
-	// runs are the goroutines that work, loops those that look after them.
-	runs  sync.WaitGroup
-	loops sync.WaitGroup
+	// starts are the calls that are being written down, runs the goroutines that
+	// work, loops those that look after them.
+	starts sync.WaitGroup
+	runs   sync.WaitGroup
+	loops  sync.WaitGroup
 }
 
 // New starts an engine. The caller closes it before it closes the store.
@@ -163,6 +171,7 @@ func New(cfg Config) *Engine {
 			Default:   cfg.DefaultModel,
 			Models:    cfg.ProviderModels,
 			Keys:      cfg.Keys,
+			Allowed:   cfg.Allowed,
 		},
 		counter:   brief.NewCounter(),
 		limits:    limits,
@@ -215,9 +224,26 @@ func (e *Engine) Close() {
 	}
 	e.mu.Unlock()
 	e.stop()
+	e.awaitStarts()
 	e.runs.Wait()
 	e.loops.Wait()
 	e.storeAgain(endingContext)
+}
+
+// awaitStarts lets calls that were just being written down come to that, so that
+// no background question is lost on the doorstep; but not for long.
+func (e *Engine) awaitStarts() {
+	written := make(chan struct{})
+	go func() {
+		e.starts.Wait()
+		close(written)
+	}()
+	ctx, done := endingContext()
+	defer done()
+	select {
+	case <-written:
+	case <-ctx.Done():
+	}
 }
 
 // WallClock is the real time.

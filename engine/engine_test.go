@@ -228,6 +228,62 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+func TestIdempotencyKeyOfAnotherCall(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	p := b.start()
+	req := question("once?")
+	req.IdempotencyKey = "k1"
+	first := p.ask(req)
+	for name, change := range map[string]func(*parley.Request){
+		"Prompt": func(r *parley.Request) { r.Prompt = "something else?" },
+		"Thread": func(r *parley.Request) { r.ThreadID = first.ThreadID },
+		"Model":  func(r *parley.Request) { r.Model = "o3" },
+	} {
+		other := req
+		change(&other)
+		if _, err := p.Start(t.Context(), other); parley.ErrorCode(err) != parley.CodeInvalidArgument {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if n := len(b.up.Requests()); n != 1 {
+		t.Errorf("%d upstream requests, want 1", n)
+	}
+}
+
+func TestIdempotencyKeyOfAFailedCallIsFree(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.up.Enqueue("", fakeai.Script{Status: 400})
+	p := b.start()
+	req := question("once more?")
+	req.IdempotencyKey = "k1"
+	if failed := p.ask(req); failed.State != parley.StateFailed {
+		t.Fatal(failed.State)
+	}
+	if again := p.ask(req); again.State != parley.StateCompleted {
+		t.Errorf("%s %v", again.State, again.Err)
+	}
+}
+
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.up.Enqueue("", fakeai.Script{Text: "an answer that", Finish: fakeai.FinishLength}, fakeai.Script{Text: strings.Repeat("word ", 400_000), Chunks: 50})
+	p := b.start()
+	run := p.ask(question("short?"))
+	if notes := strings.Join(run.Result.Notes, "; "); !strings.Contains(notes, "output limit") {
+		t.Errorf("a cut answer: notes %q", notes)
+	}
+	req := question("long?")
+	req.ThreadID = run.ThreadID
+	p.ask(req)
+	run = p.ask(req)
+	if notes := strings.Join(run.Result.Notes, "; "); !strings.Contains(notes, "2 of 2 turns were left out") {
+		t.Errorf("history left out: notes %q", notes)
+	}
+}
+
 func TestConcurrentTurnsOnOneThread(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

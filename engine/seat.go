@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"fmt"
 
 	"parley"
 	"parley/brief"
@@ -83,6 +84,10 @@ func (e *Engine) seat(ctx context.Context, req parley.Request, choice route.Choi
 	if shown.Len() == 0 {
 		tokens = 0
 	}
+	if left := shown.From - 1; left > 0 {
+		notes = append(notes, fmt.Sprintf("the first %d of %d turns were left out: the thread is longer than %s can be shown",
+			left, thread.Turns, choice.Model.Name))
+	}
 	return parley.Seat{
 		Decision:       choice.Decision,
 		Shown:          shown,
@@ -101,8 +106,5 @@ func (e *Engine) model(ref parley.ModelRef) parley.Model {
 		m.ModelRef = ref
 		return m
 	}
-	return parley.Model{
-		ModelRef: ref, Unknown: true, Class: parley.ClassBalanced,
-		Context: parley.UnknownContext, MaxOutput: parley.UnknownMaxOutput,
-	}
+	return parley.UnknownModel(ref.Provider, ref.Name)
 }

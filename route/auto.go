@@ -53,8 +53,11 @@ func (r *router) byTool(tool string) (Choice, error) {
 }
 
 func (r *router) defaultOf(provider string, class parley.Class) (parley.Model, bool) {
-	if own := r.Models[provider]; own != "" {
+	if own := r.Models[provider]; own != "" && r.allowed(r.model(provider, own)) {
 		return r.model(provider, own), true
+	}
+	if len(r.Allowed[provider]) > 0 {
+		return r.allowedDefault(provider, class)
 	}
 	return r.Catalogue.Default(provider, class)
 }

@@ -102,7 +102,7 @@ func (r *router) atOpenRouter(name string) Choice {
 	if m, ok := r.Catalogue.Lookup(openRouter, name); ok {
 		return r.resolved(m, name)
 	}
-	return chosen(unknown(openRouter, name), parley.ReasonExplicit)
+	return chosen(parley.UnknownModel(openRouter, name), parley.ReasonExplicit)
 }
 
 // sharedWithOpenRouter: openai/gpt-5 is also what OpenRouter calls it. A name
@@ -155,7 +155,7 @@ func (r *router) known(name string) (Choice, error) {
 	switch {
 	case c.Model.Name != "":
 	case r.only != "" && len(r.Catalogue.Models(r.only)) == 0:
-		c = chosen(unknown(r.only, name), parley.ReasonExplicit) // a gateway's names are its own
+		c = chosen(parley.UnknownModel(r.only, name), parley.ReasonExplicit) // a gateway's names are its own
 	default:
 		return Choice{}, r.unavailable(name, providersOf(rows)...)
 	}
@@ -194,7 +194,7 @@ func (r *router) unlisted(name string) (Choice, error) {
 	if m, ok := r.Catalogue.Lookup(takers[0], name); ok {
 		return r.resolved(m, name), nil
 	}
-	return chosen(unknown(takers[0], name), parley.ReasonExplicit), nil
+	return chosen(parley.UnknownModel(takers[0], name), parley.ReasonExplicit), nil
 }
 
 func providersOf(rows []parley.Model) []string {

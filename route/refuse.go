@@ -1,6 +1,7 @@
 package route
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -54,7 +55,7 @@ func (r *router) notFound(name string) error {
 	if near := r.nearest(name); len(near) > 0 {
 		hint = "Did you mean " + list(near, "or") + "?"
 	}
-	if strings.Contains(name, "/") && !slices.Contains(r.Providers, openRouter) {
+	if _, known := r.Keys[openRouter]; known && strings.Contains(name, "/") && !slices.Contains(r.Providers, openRouter) {
 		hint += " Names with a slash go to OpenRouter if " + r.key(openRouter) + " is set."
 	}
 	err := parley.Errorf(parley.CodeModelNotFound, "no model is called %q", name).
@@ -78,9 +79,15 @@ func (r *router) nothing(name string) error {
 		err.Provider, err.Model = r.Providers[0], name
 		return err
 	}
+	var keys []string
+	for _, id := range slices.Sorted(maps.Keys(r.Keys)) {
+		if strings.HasSuffix(r.Keys[id], "_API_KEY") {
+			keys = append(keys, r.Keys[id])
+		}
+	}
 	err := parley.Errorf(parley.CodeProviderUnavailable, "no model can answer: no API key is set and no local model is configured").
 		WithHint("Set %s, or CUSTOM_API_URL for a local model. `parley doctor` says what is missing; `--demo on` answers with simulated models.",
-			list([]string{r.key("openai"), r.key("gemini"), r.key("anthropic"), r.key(openRouter)}, "or"))
+			list(keys, "or"))
 	err.Model = name
 	return err
 }
@@ -137,9 +144,16 @@ func (r *router) howToGet(providers []string) string {
 	if slices.Equal(providers, []string{cli}) {
 		return "Install and log in to the command-line agent, and have it on PATH."
 	}
-	keys := make([]string, len(providers))
-	for i, p := range providers {
-		keys[i] = r.key(p)
+	var keys, absent []string
+	for _, p := range providers {
+		if _, known := r.Keys[p]; known {
+			keys = append(keys, r.key(p))
+		} else {
+			absent = append(absent, p)
+		}
+	}
+	if len(keys) == 0 {
+		return "This version of parley cannot ask " + list(absent, "or") + " yet."
 	}
 	return "Set " + list(keys, "or") + "."
 }

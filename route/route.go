@@ -55,6 +55,9 @@ type World struct {
 	// Models names a provider's own default model, such as CUSTOM_MODEL_NAME.
 	// It comes before the catalogue's.
 	Models map[string]string
+	// Allowed restricts providers to these names and aliases; a provider without
+	// an entry is not restricted.
+	Allowed map[string][]string
 }
 
 // Choice is a decision with what follows from it.
@@ -98,6 +101,9 @@ func Decide(a Ask, w World) (Choice, error) {
 		}
 	}
 	c, err := r.decide(a)
+	if err == nil && !r.allowed(c.Model) {
+		c, err = r.instead(a, c)
+	}
 	if err != nil {
 		return Choice{}, err
 	}
@@ -201,19 +207,10 @@ func (r *router) fromEnv() (Choice, error) {
 func (r *router) model(provider, name string) parley.Model {
 	m, ok := r.Catalogue.Lookup(provider, name)
 	if !ok {
-		return unknown(provider, name)
+		return parley.UnknownModel(provider, name)
 	}
 	m.Name = name
 	return m
-}
-
-func unknown(provider, name string) parley.Model {
-	return parley.Model{
-		ModelRef:  parley.ModelRef{Provider: provider, Name: name},
-		Context:   parley.UnknownContext,
-		MaxOutput: parley.UnknownMaxOutput,
-		Unknown:   true,
-	}
 }
 
 func chosen(m parley.Model, reason parley.Reason) Choice {

@@ -65,7 +65,7 @@ func openApp(ctx context.Context, g *global, stays bool) (*app, error) {
 		Store: a.store, Catalogue: a.catalogue, Providers: a.providers,
 		Plans:        map[string]parley.PlanFunc{"chat": chat.New},
 		DefaultModel: cfg.DefaultModel, ProviderModels: map[string]string{"custom": cfg.Custom.Model},
-		Keys: keys(), Adopt: stays, Log: a.log.Logger,
+		Keys: keys(), Allowed: cfg.Allowed, Adopt: stays, Log: a.log.Logger,
 		Limits: engine.Limits{KeepThreads: cfg.ThreadIdle, MaxTurns: cfg.MaxTurns},
 	})
 	return a, nil

@@ -108,7 +108,7 @@ func questions(messages []parley.Message) []string {
 		}
 		for _, part := range m.Parts {
 			head, _, _ := strings.Cut(part.Text, "\n")
-			if !strings.HasSuffix(head, " answered]") {
+			if !strings.Contains(head, " answered, quote ") {
 				asked = append(asked, part.Text)
 			}
 		}

@@ -35,7 +35,7 @@ func TestShowsThatItRemembers(t *testing.T) {
 	t.Parallel()
 	p := demo.New(demo.Config{Pause: -1})
 	reply, err := p.Ask(t.Context(), parley.Call{Model: model("demo-fast"), Messages: []parley.Message{
-		user("first?", "[chat | demo/demo-deep answered]\n\nyes\n\n[end of that answer]", "second?"),
+		user("first?", "[chat | demo/demo-deep answered, quote 1f]\n\nyes\n\n[end of quote 1f]", "second?"),
 	}}, func(parley.Delta) {})
 	if err != nil || !strings.Contains(reply.Text, `"second?"`) || !strings.Contains(reply.Text, `1 earlier, beginning with "first?"`) {
 		t.Errorf("%q %v", reply.Text, err)

@@ -25,8 +25,15 @@ func (db *DB) Begin(ctx context.Context, run parley.Run, begin *parley.Thread) (
 			return err
 		}
 		stored, err = t.runByKey(run.Principal, run.Request.IdempotencyKey)
-		if !errors.Is(err, sql.ErrNoRows) {
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil || !stored.State.Ended() || stored.State.Answered():
 			return err
+		default:
+			// It came to nothing, so the key is free for another try.
+			if err := t.freeKey(stored.ID); err != nil {
+				return err
+			}
 		}
 		if err := t.beginThread(run, begin); err != nil {
 			return err
@@ -41,6 +48,11 @@ func (db *DB) Begin(ctx context.Context, run parley.Run, begin *parley.Thread) (
 		return parley.Run{}, db.explain(ctx, "begin run", err)
 	}
 	return stored, nil
+}
+
+func (t *tx) freeKey(runID string) error {
+	_, err := t.exec("UPDATE runs SET idempotency_key = '' WHERE id = ?", runID)
+	return err
 }
 
 func (t *tx) checkVersion() error {
