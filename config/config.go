@@ -7,6 +7,8 @@ package config
 
 import (
 	"log/slog"
+	"net/url"
+	"slices"
 	"time"
 )
 
@@ -79,7 +81,27 @@ func (c Config) Secrets() []string {
 			s = append(s, v)
 		}
 	}
+	for _, address := range []string{c.OpenAI.BaseURL, c.Custom.URL} {
+		s = append(s, hidden(address)...)
+	}
 	return s
+}
+
+// hidden are the parts of an address that may be secret: user, password, query.
+func hidden(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	var s []string
+	if u.User != nil {
+		password, _ := u.User.Password()
+		s = append(s, u.User.Username(), password)
+	}
+	for _, values := range u.Query() {
+		s = append(s, values...)
+	}
+	return slices.DeleteFunc(s, func(v string) bool { return v == "" })
 }
 
 func defaults() Config {

@@ -166,7 +166,7 @@ func (e *Engine) ThreadOf(ctx context.Context, id, principal string) (parley.Thr
 
 func unknownThread() error {
 	return parley.Errorf(parley.CodeContinuationNotFound, "there is no thread or run with this id").
-		WithHint("Leave continuation_id out to begin a new thread; `parley threads list` shows the threads there are.")
+		WithHint("check_status without an id shows the recent runs, `parley threads list` the threads. To begin a new thread, name none.")
 }
 
 // launch puts a written run to work in this process. checkpoints are what an

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -249,7 +250,24 @@ func (c *lineConn) decode(f frame) ([]jsonrpc.Message, *jsonrpc.Error) {
 	if err != nil {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the message is not a JSON-RPC 2.0 request, response or notification"}
 	}
+	if !exactID(idIn(f.data)) {
+		return nil, inexactID()
+	}
 	return []jsonrpc.Message{m}, nil
+}
+
+// exactID reports whether an id comes back as it was sent: numbers go through a
+// float on the way, so only whole ones below 2^53 do.
+func exactID(raw json.RawMessage) bool {
+	if len(raw) == 0 || raw[0] == '"' {
+		return true
+	}
+	n, err := strconv.ParseInt(string(raw), 10, 64)
+	return err == nil && n > -1<<53 && n < 1<<53
+}
+
+func inexactID() *jsonrpc.Error {
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the id must be a string or a whole number below 2^53"}
 }
 
 func (c *lineConn) decodeBatch(data []byte) ([]jsonrpc.Message, *jsonrpc.Error) {
@@ -264,6 +282,9 @@ func (c *lineConn) decodeBatch(data []byte) ([]jsonrpc.Message, *jsonrpc.Error) 
 		m, err := jsonrpc.DecodeMessage(r)
 		if err != nil {
 			return nil, invalid
+		}
+		if !exactID(idIn(r)) {
+			return nil, inexactID()
 		}
 		if req, ok := m.(*jsonrpc.Request); ok && req.IsCall() {
 			if b.open[req.ID] || c.inUse(req.ID) {
@@ -303,7 +324,7 @@ func idIn(data []byte) json.RawMessage {
 }
 
 // errorPatience is how long an error waits for the client to read.
-const errorPatience = time.Second
+const errorPatience = 50 * time.Millisecond
 
 // refuse answers a frame that is not taken; a nil id is null. The reader must
 // not wait for a client that does not read, or it would not see it leave: an

@@ -1,6 +1,7 @@
 package listen_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -288,4 +289,37 @@ func FuzzLines(f *testing.F) {
 			}
 		}
 	})
+}
+
+// A number that would come back as another one is refused with the id as sent.
+func TestInexactIDs(t *testing.T) {
+	t.Parallel()
+	for id, ok := range map[string]bool{
+		"1": true, "-7": true, `"x"`: true, "9007199254740991": true,
+		"9007199254740993": false, "1.5": false, "1e3": false,
+	} {
+		in, out := io.Pipe()
+		back, answers := io.Pipe()
+		conn, err := (&listen.Lines{Reader: in, Writer: answers}).Connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.WriteString(out, `{"jsonrpc":"2.0","id":`+id+`,"method":"ping"}`+"\n") }()
+		if ok {
+			if _, err := conn.Read(t.Context()); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		} else {
+			reading := make(chan struct{})
+			go func() { defer close(reading); _, _ = conn.Read(t.Context()) }()
+			line, err := bufio.NewReader(back).ReadString('\n')
+			if err != nil || !strings.Contains(line, `"id":`+id) || !strings.Contains(line, "2^53") {
+				t.Errorf("%s: %s %v", id, line, err)
+			}
+			_ = out.Close()
+			<-reading
+		}
+		_ = out.Close()
+		_ = conn.Close()
+	}
 }

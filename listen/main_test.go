@@ -24,7 +24,11 @@ import (
 	"parley/store/sqlite"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		// net/http lets a refused request's connection linger for half a second.
+		goleak.IgnoreAnyFunction("net/http.(*conn).closeWriteAndWait"))
+}
 
 // testBundle is a whole parley behind a listener.
 type testBundle struct {

@@ -1,7 +1,6 @@
 package mcpserver
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -15,8 +14,13 @@ import (
 // answer is a tool's answer before it is shaped for a client. Its JSON is the
 // structured half; head and foot frame the text half.
 type answer struct {
-	Status       string        `json:"status"`
-	Content      string        `json:"content,omitempty"`
+	Status string `json:"status"`
+	// Body is Content, where there is or will be some; set when shaped.
+	Body *string `json:"content,omitempty"`
+	// Truncated says that Body is not all, and how to read on.
+	Truncated *truncated `json:"truncated,omitempty"`
+	// Message is what a tool has to say beside the run's own answer.
+	Message      string        `json:"message,omitempty"`
 	Async        bool          `json:"async_execution,omitempty"`
 	Continuation *continuation `json:"continuation,omitempty"`
 	Metadata     *metadata     `json:"metadata,omitempty"`
@@ -28,11 +32,19 @@ type answer struct {
 	Version      *Version      `json:"version,omitempty"`
 	*problem
 
+	Content    string `json:"-"`
 	head, foot string
 	// more is the id that check_status reads the rest with, and moreArgs what
 	// else it needs, if the answer has to be cut.
 	more, moreArgs string
 	isError        bool
+}
+
+type truncated struct {
+	Shown int `json:"shown"`
+	Total int `json:"total"`
+	// Next is the continuation_id to pass to check_status.
+	Next string `json:"next,omitempty"`
 }
 
 type continuation struct {
@@ -176,7 +188,10 @@ func going(run parley.Run, draft string, now time.Time) *answer {
 	a.head = line("PROCESSING", strings.ToUpper(run.Tool), run.ThreadID,
 		fmt.Sprintf("%d/%d", run.Progress.Done, max(1, run.Progress.Total)),
 		"Started "+run.CreatedAt.UTC().Format(time.RFC3339), model)
-	a.foot = fmt.Sprintf("Read the answer with check_status, continuation_id: %s (wait_seconds waits for it). "+
+	if draft == "" && run.Progress.Stage != "" {
+		a.foot = "Now: " + run.Progress.Stage + ". "
+	}
+	a.foot += fmt.Sprintf("Read the answer with check_status, continuation_id: %s (wait_seconds waits for it). "+
 		"The run goes on only while some parley process lives.", run.ID)
 	return a
 }
@@ -187,7 +202,11 @@ func partial(run parley.Run, draft string, now time.Time) *answer {
 	a.Status = "partial"
 	a.Continuation.Status = "partial"
 	a.head = "PARTIAL" + strings.TrimPrefix(a.head, "PROCESSING")
-	a.foot = "This is the answer so far; the run goes on. " + a.foot
+	if draft != "" {
+		a.foot = "This is the answer so far; the run goes on. " + a.foot
+	} else {
+		a.foot = "There is nothing to read yet; the run goes on. " + a.foot
+	}
 	return a
 }
 
@@ -232,6 +251,7 @@ func cost(u parley.Usage) string {
 // shape makes the result that this client's model will see whole.
 func (s *server) shape(c call, a *answer) *mcp.CallToolResult {
 	a.cut(c.client.chars, c.args.integer("from"))
+	a.settle()
 	result := &mcp.CallToolResult{
 		Content: []mcp.Content{&mcp.TextContent{Text: a.text()}},
 		IsError: a.isError,
@@ -240,6 +260,13 @@ func (s *server) shape(c call, a *answer) *mcp.CallToolResult {
 		result.StructuredContent = a
 	}
 	return result
+}
+
+// settle decides whether the structured half has content.
+func (a *answer) settle() {
+	if a.Content != "" || a.Continuation != nil && a.problem == nil {
+		a.Body = &a.Content
+	}
 }
 
 // text is complete on its own: a status line, the answer, and what comes next.
@@ -265,21 +292,18 @@ func (a *answer) text() string {
 // AnswerOf is the structured answer about a run, for programs that are not MCP
 // clients.
 func AnswerOf(run parley.Run, draft string, now time.Time) any {
-	s := &server{cfg: Config{Clock: at(now)}}
-	return s.aboutRun(run, draft)
+	a := aboutRun(run, draft, now)
+	a.settle()
+	return a
+}
+
+// TextOf is the text answer about a run.
+func TextOf(run parley.Run, draft string, now time.Time) string {
+	return aboutRun(run, draft, now).text()
 }
 
 // Headline is the status line of a run that has ended.
 func Headline(run parley.Run) string { return ended(run).head }
 
-// at is a clock that stands still.
-type at time.Time
-
-func (t at) Now() time.Time                           { return time.Time(t) }
-func (at) Sleep(context.Context, time.Duration) error { return nil }
-
-// TextOf is the text answer about a run.
-func TextOf(run parley.Run, draft string, now time.Time) string {
-	s := &server{cfg: Config{Clock: at(now)}}
-	return s.aboutRun(run, draft).text()
-}
+// StatusOf is a run's state as the outside knows it.
+func StatusOf(s parley.State) string { return outward(s) }

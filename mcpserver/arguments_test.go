@@ -57,7 +57,7 @@ func TestArguments(t *testing.T) {
 		"ArgumentsList":       {args: `[1]`, has: []string{"must be a JSON object"}},
 		"ArgumentsString":     {args: `"prompt"`, has: []string{"must be a JSON object"}},
 
-		"UnknownThread":   {args: `{"prompt":"x","continuation_id":"conv_aaaaaaaaaaaaaaaaaaaaaaaaaa"}`, code: parley.CodeContinuationNotFound, has: []string{"Leave continuation_id out"}},
+		"UnknownThread":   {args: `{"prompt":"x","continuation_id":"conv_aaaaaaaaaaaaaaaaaaaaaaaaaa"}`, code: parley.CodeContinuationNotFound, has: []string{"To begin a new thread, name none"}},
 		"UnknownRun":      {args: `{"prompt":"x","continuation_id":"run_aaaaaaaaaaaaaaaaaaaaaaaaaa"}`, code: parley.CodeRunNotFound},
 		"PathAsThread":    {args: `{"prompt":"x","continuation_id":"../../etc/passwd"}`, code: parley.CodeContinuationNotFound},
 		"SpaceAsThread":   {args: `{"prompt":"x","continuation_id":" "}`, code: parley.CodeContinuationNotFound},

@@ -43,7 +43,9 @@ func (s *server) request(c call, prompt string) parley.Request {
 func (s *server) ask(ctx context.Context, c call, req parley.Request) (*answer, error) {
 	report := c.progress.begin(ctx, s.cfg.Engine)
 	defer report.stop()
-	run, err := s.cfg.Engine.Start(ctx, req)
+	// A question that has arrived is written down even if its client goes away
+	// meanwhile.
+	run, err := s.cfg.Engine.Start(context.WithoutCancel(ctx), req)
 	if err != nil {
 		return nil, err
 	}
@@ -69,11 +71,17 @@ func (s *server) ask(ctx context.Context, c call, req parley.Request) (*answer, 
 		// goes on.
 		return s.handOver(run.ID)
 	}
-	if end, err = s.cfg.Engine.Cancel(context.WithoutCancel(ctx), run.ID); err != nil {
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer cancel()
+	if end, err = s.cfg.Engine.Cancel(stopping, run.ID); err != nil {
 		return nil, err
 	}
 	return outcome(end), nil
 }
+
+// stopLimit is how long the answer to a cancelled call waits for its run to
+// stop; the run stops anyway.
+const stopLimit = 10 * time.Second
 
 // outcome is the answer of the call whose run has ended.
 func outcome(run parley.Run) *answer {
@@ -89,7 +97,8 @@ func (s *server) handOver(runID string) (*answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	if err := s.cfg.Engine.HandOver(ctx, runID); err != nil {
-		return nil, err
+		// The engine goes on trying. What counts is that the client has its ids.
+		s.cfg.Log.Warn("a hand-over could not be stored yet", "run", runID, "error", err)
 	}
 	view, err := s.cfg.Engine.Look(ctx, runID)
 	if err != nil {

@@ -27,8 +27,10 @@ func (a *answer) cut(limit, from int) {
 	}
 	shown := utf8.RuneCountInString(piece)
 	note := fmt.Sprintf("Cut here: %d of %d characters shown.", shown, total)
+	a.Truncated = &truncated{Shown: shown, Total: total}
 	if a.more != "" {
-		note += fmt.Sprintf(" Read on with check_status, continuation_id: %s:%d%s", a.more, from+shown, a.moreArgs)
+		a.Truncated.Next = fmt.Sprintf("%s:%d", a.more, from+shown)
+		note += " Read on with check_status, continuation_id: " + a.Truncated.Next + a.moreArgs
 	}
 	a.Content = piece
 	a.foot = strings.TrimSpace("[" + note + "]\n\n" + a.foot)

@@ -21,7 +21,7 @@ func TestFailures(t *testing.T) {
 		retryAfter any
 		retryable  bool
 	}{
-		"RateLimit":   {fakeai.Script{Status: 429, Header: after}, parley.CodeRateLimitExceeded, 3, 60.0, true},
+		"RateLimit":   {fakeai.Script{Status: 429, Header: after}, parley.CodeRateLimitExceeded, 1, 60.0, true},
 		"Quota":       {fakeai.Script{Status: 429, Type: "insufficient_quota", Code: "insufficient_quota"}, parley.CodeQuotaExceeded, 1, nil, false},
 		"Key":         {fakeai.Script{Status: 401, Message: "Incorrect API key provided: " + apiKey}, parley.CodeAuthenticationFailed, 1, nil, false},
 		"ServerError": {fakeai.Script{Status: 500, Message: "oops " + apiKey}, parley.CodeUpstreamError, 3, nil, true},

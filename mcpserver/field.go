@@ -111,13 +111,16 @@ func unknownField(tool, name string, names []string) error {
 	if near := nearest.Names(name, names, 1); len(near) > 0 {
 		return err.WithHint("Did you mean %s?", near[0])
 	}
+	if len(names) == 0 {
+		return err.WithHint("It takes no fields.")
+	}
 	return err.WithHint("Its fields are %s.", strings.Join(names, ", "))
 }
 
 func (f field) check(raw json.RawMessage) (any, error) {
 	var v any
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, parley.Errorf(parley.CodeInvalidArgument, "%s is not valid JSON", f.name)
+		return nil, parley.Errorf(parley.CodeInvalidArgument, "%s is not a value that can be read, such as a number out of range", f.name)
 	}
 	switch f.kind {
 	case textField:
@@ -157,10 +160,13 @@ func (f field) checkText(s string) error {
 
 func (f field) checkRange(n float64) error {
 	if f.min != f.max && (n < f.min || n > f.max) {
-		return parley.Errorf(parley.CodeInvalidArgument, "%s must be between %v and %v, not %v", f.name, f.min, f.max, n)
+		return parley.Errorf(parley.CodeInvalidArgument, "%s must be between %s and %s, not %s",
+			f.name, plainNumber(f.min), plainNumber(f.max), plainNumber(n))
 	}
 	return nil
 }
+
+func plainNumber(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }
 
 func jsonType(v any) string {
 	switch v := v.(type) {

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -75,7 +76,7 @@ func (s *server) version(context.Context, call) (*answer, error) {
 		Status: "completed", Version: &v,
 		head: "COMPLETED | VERSION | parley " + v.Version,
 		Content: fmt.Sprintf("parley %s, commit %s, %s, MCP revisions %s",
-			v.Version, v.Commit, v.Go, strings.Join(v.Protocols, ", ")),
+			v.Version, cmp.Or(v.Commit, "unknown"), v.Go, strings.Join(v.Protocols, ", ")),
 	}, nil
 }
 

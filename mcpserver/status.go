@@ -12,11 +12,17 @@ import (
 )
 
 type runInfo struct {
-	ID             string          `json:"id"`
-	Tool           string          `json:"tool"`
-	StartedAt      string          `json:"started_at"`
-	ElapsedSeconds float64         `json:"elapsed_seconds"`
-	Progress       parley.Progress `json:"progress"`
+	ID             string       `json:"id"`
+	Tool           string       `json:"tool"`
+	StartedAt      string       `json:"started_at"`
+	ElapsedSeconds float64      `json:"elapsed_seconds"`
+	Progress       progressInfo `json:"progress"`
+}
+
+type progressInfo struct {
+	Done  int    `json:"done"`
+	Total int    `json:"total"`
+	Stage string `json:"stage"`
 }
 
 type runRow struct {
@@ -65,7 +71,7 @@ func (s *server) checkStatus(ctx context.Context, c call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.aboutRun(view.Run, view.Draft), nil
+	return aboutRun(view.Run, view.Draft, s.cfg.Clock.Now()), nil
 }
 
 // position splits an id with a place to read on from, such as run_x:12000, which
@@ -100,8 +106,7 @@ func (s *server) waitFor(ctx context.Context, c call, run parley.Run) error {
 
 // aboutRun has the answer's shape plus what is known of the run itself. Asking
 // about a failed run is not an error.
-func (s *server) aboutRun(run parley.Run, draft string) *answer {
-	now := s.cfg.Clock.Now()
+func aboutRun(run parley.Run, draft string, now time.Time) *answer {
 	var a *answer
 	if run.State.Ended() {
 		a = ended(run)
@@ -117,7 +122,7 @@ func (s *server) aboutRun(run parley.Run, draft string) *answer {
 	}
 	a.Run = &runInfo{
 		ID: run.ID, Tool: run.Tool, StartedAt: stamp(run.CreatedAt),
-		ElapsedSeconds: seconds(run.Elapsed(now)), Progress: progress,
+		ElapsedSeconds: seconds(run.Elapsed(now)), Progress: progressInfo{progress.Done, progress.Total, progress.Stage},
 	}
 	return a
 }
@@ -214,24 +219,40 @@ func (s *server) cancelJob(ctx context.Context, c call) (*answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, c.client.block)
 	defer cancel()
-	var last parley.Run
-	stopped := 0
+	last, stopped, err := s.cancelAll(ctx, targets)
+	if err != nil {
+		return nil, err
+	}
+	a := aboutRun(last, "", s.cfg.Clock.Now())
+	switch {
+	case stopped == 0:
+		a.Message = "Nothing was cancelled: the run had ended already."
+	case len(targets) > 1:
+		a.Message = fmt.Sprintf("%d of %d runs of this thread were cancelled.", stopped, len(targets))
+	default:
+		a.Message = "The run was cancelled."
+	}
+	a.foot = strings.TrimSpace(a.Message + "\n\n" + a.foot)
+	return a, nil
+}
+
+// cancelAll tells all runs to stop before it waits for any of them.
+func (s *server) cancelAll(ctx context.Context, targets []parley.Run) (last parley.Run, stopped int, err error) {
 	for _, run := range targets {
-		was := run.State.Ended()
-		if last, err = s.cfg.Engine.Cancel(ctx, run.ID); err != nil {
-			return nil, err
+		err = errors.Join(err, s.cfg.Engine.RequestCancel(ctx, run.ID))
+	}
+	for _, run := range targets {
+		ended, awaitErr := s.cfg.Engine.Await(ctx, run.ID)
+		if awaitErr != nil {
+			err = errors.Join(err, awaitErr)
+			continue
 		}
-		if !was && last.State == parley.StateCancelled {
+		last = ended
+		if !run.State.Ended() && ended.State == parley.StateCancelled {
 			stopped++
 		}
 	}
-	a := s.aboutRun(last, "")
-	if stopped == 0 {
-		a.foot = strings.TrimSpace("Nothing was cancelled: the run had ended already.\n\n" + a.foot)
-	} else if stopped > 1 {
-		a.foot = fmt.Sprintf("%d runs of this thread were cancelled.", stopped)
-	}
-	return a, nil
+	return last, stopped, err
 }
 
 func counted(n int, what string) string {

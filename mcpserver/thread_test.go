@@ -86,7 +86,7 @@ func TestAnotherModel(t *testing.T) {
 			t.Errorf("gpt-5.5 is told that it said %q", m.Text)
 		}
 	}
-	if text := seen.Text(); !strings.Contains(text, "MINI-SAYS") || !strings.Contains(text, "[chat | openai/gpt-5-mini answered]") {
+	if text := seen.Text(); !strings.Contains(text, "MINI-SAYS") || !strings.Contains(text, "[chat | openai/gpt-5-mini answered, quote ") {
 		t.Errorf("the other model's answer is not labelled:\n%s", text)
 	}
 	// Without a model the thread goes on with the one that answered last.

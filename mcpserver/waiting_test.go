@@ -13,7 +13,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"parley"
+	"parley/engine"
 	"parley/fakeai"
+	"parley/mcpserver"
 )
 
 // follower is a client that notes the progress of its calls.
@@ -333,5 +335,40 @@ func TestLongAnswer(t *testing.T) {
 				t.Errorf("reassembled from %d pieces: %d bytes, want %d", pieces, whole.Len(), len(c.text))
 			}
 		})
+	}
+}
+
+// Waiting in vain for a run that another process will do is not an error.
+func TestWaitForAnothersRun(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(e *engine.Config, _ *mcpserver.Config) { e.Adopt = false })
+	run, err := b.engine.Leave(t.Context(), parley.Request{Tool: "chat", Prompt: "q", Model: model, Caller: parley.Caller{Principal: "local:test"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := b.connect(t, "stranger").call("check_status", fields{"continuation_id": run.ID, "wait_seconds": 0.05})
+	if r.isError || r.str("status") != "processing" {
+		t.Errorf("got %s", r.text)
+	}
+}
+
+// stuck is a store that another program has locked.
+type stuck struct{ parley.Store }
+
+func (stuck) Update(context.Context, parley.Fence, parley.RunUpdate) error {
+	return &parley.Error{Code: parley.CodeStoreUnavailable, Message: "locked", Retryable: true}
+}
+
+// A hand-over that cannot be stored at once still gives the client its ids.
+func TestHandOverWithALockedStore(t *testing.T) {
+	t.Parallel()
+	b := setup(t, func(e *engine.Config, c *mcpserver.Config) {
+		c.Block = 200 * time.Millisecond
+		e.Store = stuck{e.Store}
+	})
+	b.up.Script("gpt-5-mini", fakeai.Script{Text: "one two three four", Chunks: 4, HoldAfter: 2, HoldChunks: make(chan struct{})})
+	r := b.connect(t, "stranger").call("chat", fields{"prompt": "count", "model": model})
+	if r.isError || r.str("status") != "partial" || r.thread() == "" || !strings.HasPrefix(r.str("content"), "one") {
+		t.Errorf("got %s", r.text)
 	}
 }

@@ -28,6 +28,8 @@ type Options struct {
 	Home string
 	// Level of the file; stderr shows warnings unless Level is debug.
 	Level slog.Level
+	// Quiet keeps stderr free of the log, for commands that report themselves.
+	Quiet bool
 	// Stderr defaults to os.Stderr.
 	Stderr io.Writer
 	// Secrets are values that must never be written: they are masked wherever
@@ -43,6 +45,9 @@ func Open(o Options) *Log {
 	}
 	mask := masker(o.Secrets)
 	console := slog.LevelWarn
+	if o.Quiet {
+		console = slog.LevelError + 1
+	}
 	if o.Level < slog.LevelInfo {
 		console = o.Level
 	}

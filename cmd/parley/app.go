@@ -60,7 +60,7 @@ func openApp(ctx context.Context, g *global, stays bool) (*app, error) {
 	if a.store, err = sqlite.Open(ctx, cfg.Home, sqlite.Options{Durability: cfg.Durability}); err != nil {
 		return nil, err
 	}
-	a.log = telemetry.Open(telemetry.Options{Home: cfg.Home, Level: cfg.LogLevel, Secrets: cfg.Secrets()})
+	a.log = telemetry.Open(telemetry.Options{Home: cfg.Home, Level: cfg.LogLevel, Secrets: cfg.Secrets(), Quiet: !stays})
 	a.engine = engine.New(engine.Config{
 		Store: a.store, Catalogue: a.catalogue, Providers: a.providers,
 		Plans:        map[string]parley.PlanFunc{"chat": chat.New},
@@ -84,7 +84,7 @@ func (a *app) Close() {
 func providers(cfg config.Config, demoMode string) (list []parley.Provider, demoOn bool) {
 	if cfg.OpenAI.Key != "" {
 		list = append(list, openai.New(openai.Config{
-			ID: "openai", BaseURL: or(cfg.OpenAI.BaseURL, "https://api.openai.com/v1"), Key: cfg.OpenAI.Key, Wire: cfg.OpenAI.Wire,
+			ID: "openai", BaseURL: cfg.OpenAI.BaseURL, Key: cfg.OpenAI.Key, Wire: cfg.OpenAI.Wire,
 		}))
 	}
 	if cfg.Custom.URL != "" {

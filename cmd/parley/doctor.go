@@ -63,11 +63,14 @@ func printFindings(w io.Writer, findings []finding, canAnswer bool) {
 		fmt.Fprintln(w, "\nReady: `parley chat \"Hello\"` asks a model, `parley serve` serves your MCP client.")
 		return
 	}
-	fmt.Fprintln(w, "\nNothing can answer yet. Do one of these, then run `parley doctor` again:\n"+
-		"  1. export OPENAI_API_KEY=…                  (a key of OpenAI, or of a gateway with OPENAI_BASE_URL)\n"+
-		"  2. export CUSTOM_API_URL=http://127.0.0.1:11434/v1 CUSTOM_MODEL_NAME=llama3.2   (Ollama, vLLM, LM Studio)\n"+
-		"  3. parley demo                              (look around first, without any key)")
+	fmt.Fprintln(w, "\nNothing can answer yet. Mend what is marked PROBLEM, then run `parley doctor` again.")
 }
+
+// firstSteps are for those who have set nothing yet.
+const firstSteps = "Do one of these:\n" +
+	"1. export OPENAI_API_KEY=…   (a key of OpenAI, or of a gateway with OPENAI_BASE_URL)\n" +
+	"2. export CUSTOM_API_URL=http://127.0.0.1:11434/v1 CUSTOM_MODEL_NAME=llama3.2   (Ollama, vLLM, LM Studio)\n" +
+	"3. parley demo   (look around first, without any key)"
 
 // examine looks at everything that can go wrong before a question is asked.
 func examine(ctx context.Context, g *global, offline bool) (findings []finding, canAnswer bool) {
@@ -95,7 +98,9 @@ func examine(ctx context.Context, g *global, offline bool) (findings []finding, 
 		canAnswer = canAnswer || ok
 	}
 	if len(a.providers) == 0 {
-		findings = append(findings, finding{Status: "problem", About: "providers", Found: "no key is set and no local model is configured"})
+		findings = append(findings, finding{
+			Status: "problem", About: "providers", Found: "no key is set and no local model is configured", Do: firstSteps,
+		})
 	}
 	return append(findings, examineVariables()...), canAnswer
 }
@@ -154,6 +159,10 @@ func (a *app) examineProvider(ctx context.Context, p parley.Provider, offline bo
 		return problemFinding("provider "+p.ID(), err), false
 	}
 	f.Found = fmt.Sprintf("reachable, %d models", len(names))
+	if p.ID() == "custom" && a.cfg.Custom.Model == "" {
+		f.Status, f.Found = "warning", f.Found+", but none of them is the default"
+		f.Do = "Set CUSTOM_MODEL_NAME, or name a model in each question as custom/NAME."
+	}
 	return f, true
 }
 

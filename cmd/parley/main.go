@@ -41,8 +41,15 @@ func run(args []string) int {
 	// second SIGTERM does not: clients send one after the other.
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt) })
 	root := rootCommand()
+	out := &printed{File: os.Stdout}
+	root.SetOut(out)
 	root.SetArgs(joinOptional(args))
-	return exitCode(ctx, root.ExecuteContext(ctx))
+	code := exitCode(ctx, root.ExecuteContext(ctx))
+	if code == exitDone && out.err != nil {
+		fmt.Fprintf(os.Stderr, "parley: the output could not be written: %v\n", out.err)
+		return exitFailed
+	}
+	return code
 }
 
 // exitCode reports err to the person at the terminal and decides how to end.

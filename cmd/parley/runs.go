@@ -63,7 +63,7 @@ func showRuns(cmd *cobra.Command, g *global, runs []parley.Run) error {
 			model = r.Seats[0].Decision.Chosen.String()
 		}
 		rows = append(rows, row{
-			r.ID, r.ThreadID, r.Tool, string(r.State), model, r.Title, r.CreatedAt.UTC(),
+			r.ID, r.ThreadID, r.Tool, mcpserver.StatusOf(r.State), model, r.Title, r.CreatedAt.UTC(),
 			r.Elapsed(time.Now()).Round(100 * time.Millisecond).Seconds(),
 		})
 	}

@@ -108,7 +108,7 @@ func serve(ctx context.Context, g *global, f *serveFlags) error {
 	case <-ctx.Done():
 		return nil
 	case err := <-ended:
-		if errors.Is(err, io.EOF) || errors.Is(err, syscall.EPIPE) {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) || errors.Is(err, syscall.EPIPE) {
 			return nil // the client left, by whichever end
 		}
 		return err

@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 	"unicode"
 
@@ -24,8 +26,28 @@ func printJSON(w io.Writer, v any) error {
 }
 
 func isTerminal(w io.Writer) bool {
+	if out, ok := w.(*printed); ok {
+		w = out.File
+	}
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// printed is stdout, which remembers whether all of it could be written: what a
+// person asked to see and did not get is a failure. That nobody reads on, as
+// with head, is not.
+type printed struct {
+	*os.File
+
+	err error
+}
+
+func (o *printed) Write(p []byte) (int, error) {
+	n, err := o.File.Write(p)
+	if err != nil && o.err == nil && !errors.Is(err, syscall.EPIPE) {
+		o.err = err
+	}
+	return n, err
 }
 
 // plain drops what could steer the terminal: a model's text is not trusted

@@ -165,7 +165,12 @@ func secrets(cfg Config, base *url.URL) []string {
 	list := []string{cfg.Key}
 	if base != nil && base.User != nil {
 		password, _ := base.User.Password()
-		list = append(list, password)
+		list = append(list, password, base.User.Username())
+	}
+	if base != nil {
+		for _, values := range base.Query() {
+			list = append(list, values...)
+		}
 	}
 	for name, values := range cfg.Header {
 		name = strings.ToLower(name)

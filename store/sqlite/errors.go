@@ -94,7 +94,7 @@ func errClosed() *parley.Error {
 
 func threadNotFound(id string) *parley.Error {
 	return notFound(parley.CodeContinuationNotFound, "thread", id).
-		WithHint("Leave continuation_id out to begin a new thread; `parley threads list` shows the threads there are.")
+		WithHint("check_status without an id shows the recent runs, `parley threads list` the threads. To begin a new thread, name none.")
 }
 
 func runNotFound(id string) *parley.Error {
