@@ -152,14 +152,6 @@ func TestLookupProperties(t *testing.T) {
 	})
 }
 
-func TestUnknown(t *testing.T) {
-	t.Parallel()
-	m := catalog.Unknown("custom", "llama")
-	if m.String() != "custom/llama" || m.Context != 32_768 || m.MaxOutput != 4_096 || !m.Unknown {
-		t.Errorf("got %+v", m)
-	}
-}
-
 func TestDemoIsFree(t *testing.T) {
 	t.Parallel()
 	for _, m := range embedded(t).Models("demo") {

@@ -15,6 +15,10 @@ func check(m parley.Model) error {
 		return fmt.Errorf("model %s: %q cannot be a provider's id", m, m.Provider)
 	case m.Name == "":
 		return fmt.Errorf("a model of %s has no name", m.Provider)
+	case !slices.Contains([]parley.Thinking{parley.ThinkingByEffort, parley.ThinkingByBudget, parley.ThinkingByLevel, parley.ThinkingAdaptive}, m.Thinking):
+		return fmt.Errorf("model %s: unknown way of thinking %q", m, m.Thinking)
+	case m.MaxThinking < 0 || m.MaxThinking > 0 && m.Thinking != parley.ThinkingByBudget:
+		return fmt.Errorf("model %s: max_thinking is only for a budget, and not negative", m)
 	case m.Context <= 0 || m.MaxOutput <= 0:
 		return fmt.Errorf("model %s: context and output must be positive", m)
 	case !slices.Contains([]parley.Class{"", parley.ClassFast, parley.ClassBalanced, parley.ClassDeep}, m.Class):
@@ -43,6 +47,22 @@ func checkEfforts(m parley.Model) error {
 	return nil
 }
 
+// checkNames: a name means one model of a provider, and no more than that.
+func (c *Catalog) checkNames(m parley.Model) error {
+	seen := make(map[string]bool, 1+len(m.Aliases))
+	for _, name := range append([]string{m.Name}, m.Aliases...) {
+		key := strings.ToLower(name)
+		if seen[key] {
+			return fmt.Errorf("model %s: %q is there twice", m, name)
+		}
+		seen[key] = true
+		if err := c.checkFree(m, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *Catalog) checkFree(m parley.Model, name string) error {
 	if strings.EqualFold(name, "auto") {
 		return fmt.Errorf("model %s: auto means that the router chooses", m)
@@ -50,13 +70,8 @@ func (c *Catalog) checkFree(m parley.Model, name string) error {
 	if _, taken := c.Vendor(name); taken {
 		return fmt.Errorf("model %s: %q means the vendor's default", m, name)
 	}
-	for _, i := range c.byName[strings.ToLower(name)] {
-		switch other := c.models; {
-		case i == len(other):
-			return fmt.Errorf("model %s: %q is there twice", m, name)
-		case other[i].Provider == m.Provider:
-			return fmt.Errorf("model %s: %q already means %s", m, name, other[i])
-		}
+	if other, taken := c.Lookup(m.Provider, name); taken {
+		return fmt.Errorf("model %s: %q already means %s", m, name, other)
 	}
 	return nil
 }

@@ -1,101 +1,37 @@
 package catalog
 
-import (
-	"bytes"
-	_ "embed"
-	"encoding/json"
-	"fmt"
+import "parley"
 
-	"parley"
-)
+//go:generate go run ./gen
 
-//go:embed data/models.json
-var data []byte
+// served is what a provider of the built-in catalogue serves.
+type served struct {
+	provider string
+	// rowsOf makes it serve the models of a provider before it, over Chat
+	// Completions and at prices of its own.
+	rowsOf string
+	models []parley.Model
+}
 
-// Embedded returns the catalogue that is built into the program.
+// Embedded returns the catalogue that is built into the program. It takes no
+// time worth saving: nothing is parsed, and what is built in was checked when
+// it was generated.
 func Embedded() (*Catalog, error) {
-	models, err := decode(data)
-	if err != nil {
-		return nil, fmt.Errorf("reading the embedded catalogue: %w", err)
+	of := make(map[string][]parley.Model, len(built))
+	n := 0
+	for _, s := range built {
+		of[s.provider] = s.models
+		n += len(s.models) + len(of[s.rowsOf])
 	}
-	return New(models)
-}
-
-// file is the layout of models.json.
-type file struct {
-	Providers []struct {
-		ID string `json:"id"`
-		// RowsOf makes this provider serve another's models, over Chat
-		// Completions and at prices of its own.
-		RowsOf string `json:"rows_of"`
-		Models []row  `json:"models"`
-	} `json:"providers"`
-}
-
-type row struct {
-	Name             string          `json:"name"`
-	Aliases          []string        `json:"aliases"`
-	Successor        string          `json:"successor"`
-	Class            parley.Class    `json:"class"`
-	Context          int             `json:"context"`
-	MaxOutput        int             `json:"max_output"`
-	Efforts          []parley.Effort `json:"efforts"`
-	FixedTemperature bool            `json:"fixed_temperature"`
-	Images           bool            `json:"images"`
-	WebSearch        bool            `json:"web_search"`
-	Verbosity        bool            `json:"verbosity"`
-	// Price is in micro-dollars per million tokens; absent where unknown.
-	Price *price `json:"price"`
-}
-
-type price struct {
-	Input       int64 `json:"input"`
-	CachedInput int64 `json:"cached_input"`
-	CacheWrite  int64 `json:"cache_write"`
-	Output      int64 `json:"output"`
-}
-
-func decode(raw []byte) ([]parley.Model, error) {
-	var f file
-	in := json.NewDecoder(bytes.NewReader(raw))
-	in.DisallowUnknownFields()
-	if err := in.Decode(&f); err != nil {
-		return nil, err
-	}
-	var models []parley.Model
-	served := make(map[string][]row)
-	for _, p := range f.Providers {
-		served[p.ID] = p.Models
-		for _, r := range p.Models {
-			models = append(models, r.model(p.ID))
+	c := sized(n)
+	for _, s := range built {
+		for _, m := range s.models {
+			c.index(m)
 		}
-		if p.RowsOf == "" {
-			continue
-		}
-		if len(served[p.RowsOf]) == 0 {
-			return nil, fmt.Errorf("%s has the rows of %q, which has none before it", p.ID, p.RowsOf)
-		}
-		for _, r := range served[p.RowsOf] {
-			r.Price, r.WebSearch = nil, false
-			models = append(models, r.model(p.ID))
+		for _, m := range of[s.rowsOf] {
+			m.Provider, m.Price, m.WebSearch = s.provider, nil, false
+			c.index(m)
 		}
 	}
-	return models, nil
-}
-
-func (r row) model(provider string) parley.Model {
-	return parley.Model{
-		ModelRef:         parley.ModelRef{Provider: provider, Name: r.Name},
-		Aliases:          r.Aliases,
-		Successor:        r.Successor,
-		Class:            r.Class,
-		Context:          r.Context,
-		MaxOutput:        r.MaxOutput,
-		Efforts:          r.Efforts,
-		FixedTemperature: r.FixedTemperature,
-		Images:           r.Images,
-		WebSearch:        r.WebSearch,
-		Verbosity:        r.Verbosity,
-		Price:            (*parley.Price)(r.Price),
-	}
+	return c, nil
 }
