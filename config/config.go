@@ -31,8 +31,10 @@ type Config struct {
 	// DefaultModel answers new threads that name none. Default auto.
 	DefaultModel string
 
-	OpenAI OpenAI
-	Custom Custom
+	OpenAI    OpenAI
+	Anthropic Endpoint
+	Gemini    Endpoint
+	Custom    Custom
 	// Allowed restricts providers, by id, to these models; none means all.
 	Allowed map[string][]string
 
@@ -66,6 +68,12 @@ type OpenAI struct {
 	Wire string
 }
 
+// Endpoint is a vendor with a wire of its own.
+type Endpoint struct {
+	Key     string
+	BaseURL string
+}
+
 // Custom is the provider custom: any server with OpenAI's Chat Completions.
 type Custom struct {
 	URL   string
@@ -76,12 +84,12 @@ type Custom struct {
 // Secrets are the values that must never be shown.
 func (c Config) Secrets() []string {
 	var s []string
-	for _, v := range []string{c.OpenAI.Key, c.Custom.Key} {
+	for _, v := range []string{c.OpenAI.Key, c.Anthropic.Key, c.Gemini.Key, c.Custom.Key} {
 		if v != "" {
 			s = append(s, v)
 		}
 	}
-	for _, address := range []string{c.OpenAI.BaseURL, c.Custom.URL} {
+	for _, address := range []string{c.OpenAI.BaseURL, c.Anthropic.BaseURL, c.Gemini.BaseURL, c.Custom.URL} {
 		s = append(s, hidden(address)...)
 	}
 	return s

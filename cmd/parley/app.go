@@ -15,7 +15,9 @@ import (
 	"parley/config"
 	"parley/engine"
 	"parley/mcpserver"
+	"parley/provider/anthropic"
 	"parley/provider/demo"
+	"parley/provider/gemini"
 	"parley/provider/openai"
 	"parley/store/sqlite"
 	"parley/telemetry"
@@ -87,6 +89,12 @@ func providers(cfg config.Config, demoMode string) (list []parley.Provider, demo
 			ID: "openai", BaseURL: cfg.OpenAI.BaseURL, Key: cfg.OpenAI.Key, Wire: cfg.OpenAI.Wire,
 		}))
 	}
+	if cfg.Anthropic.Key != "" {
+		list = append(list, anthropic.New(anthropic.Config{BaseURL: cfg.Anthropic.BaseURL, Key: cfg.Anthropic.Key}))
+	}
+	if cfg.Gemini.Key != "" {
+		list = append(list, gemini.New(gemini.Config{BaseURL: cfg.Gemini.BaseURL, Key: cfg.Gemini.Key}))
+	}
 	if cfg.Custom.URL != "" {
 		list = append(list, openai.New(openai.Config{ID: "custom", BaseURL: cfg.Custom.URL, Key: cfg.Custom.Key, Wire: "chat"}))
 	}
@@ -106,7 +114,10 @@ func or(value, fallback string) string {
 
 // keys says what to set for each provider of this version.
 func keys() map[string]string {
-	return map[string]string{"openai": "OPENAI_API_KEY", "custom": "CUSTOM_API_URL", demo.ID: "--demo on"}
+	return map[string]string{
+		openai.ID: "OPENAI_API_KEY", anthropic.ID: "ANTHROPIC_API_KEY", gemini.ID: "GEMINI_API_KEY",
+		"custom": "CUSTOM_API_URL", demo.ID: "--demo on",
+	}
 }
 
 // server makes the MCP face.

@@ -68,7 +68,7 @@ func printFindings(w io.Writer, findings []finding, canAnswer bool) {
 
 // firstSteps are for those who have set nothing yet.
 const firstSteps = "Do one of these:\n" +
-	"1. export OPENAI_API_KEY=…   (a key of OpenAI, or of a gateway with OPENAI_BASE_URL)\n" +
+	"1. export OPENAI_API_KEY=…   (or ANTHROPIC_API_KEY, or GEMINI_API_KEY; OPENAI_BASE_URL and the like for a gateway)\n" +
 	"2. export CUSTOM_API_URL=http://127.0.0.1:11434/v1 CUSTOM_MODEL_NAME=llama3.2   (Ollama, vLLM, LM Studio)\n" +
 	"3. parley demo   (look around first, without any key)"
 

@@ -119,7 +119,7 @@ func serve(ctx context.Context, g *global, f *serveFlags) error {
 func (a *app) greet(loud bool) {
 	switch {
 	case a.demoOn && len(a.providers) == 1:
-		fmt.Fprintln(os.Stderr, "No key and no local model found: the simulated demo models answer (demo-fast, demo-deep, demo-slow). Set OPENAI_API_KEY or CUSTOM_API_URL for real ones.")
+		fmt.Fprintln(os.Stderr, "No key and no local model found: the simulated demo models answer (demo-fast, demo-deep, demo-slow). Set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or CUSTOM_API_URL for real ones.")
 	case len(a.providers) == 0:
 		fmt.Fprintln(os.Stderr, "No key and no local model found: tools are listed, but no model can answer. Run `parley doctor` to see what to set.")
 	case loud:

@@ -72,6 +72,9 @@ func usage(t *testing.T, h Harness) {
 	if h.CacheWrites {
 		full.CacheCreationInput = 50
 	}
+	if h.ReasoningUncounted {
+		full.ReasoningTokens = 0
+	}
 	huge := int(^uint(0) >> 2)
 	for name, c := range map[string]struct {
 		script fakeai.Script

@@ -51,6 +51,9 @@ type Harness struct {
 	MaxOutputRequired bool
 	// CacheWrites says that the vendor reports what it wrote to its cache.
 	CacheWrites bool
+	// ReasoningUncounted says that fakeai does not tell how much of the output was
+	// reasoning on this wire.
+	ReasoningUncounted bool
 	// Faults are the vendor's own, on top of those that all vendors have.
 	Faults []Fault
 	// NoUpstream is for providers that ask nobody; only what makes sense for them

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -116,10 +117,10 @@ func (f Failure) refused() *parley.Error {
 	case status == http.StatusRequestTimeout, status == http.StatusGatewayTimeout:
 		e.Code, e.Retryable = parley.CodeTimeout, true
 		e.Message = f.say("%s took too long to answer (HTTP %d)", f.Provider, status)
-		e.RetryAfter = RetryAfter(f.Header, f.now())
+		e.RetryAfter = f.wait()
 	case status == http.StatusTooManyRequests:
 		e.Code, e.Retryable = parley.CodeRateLimitExceeded, true
-		e.RetryAfter = RetryAfter(f.Header, f.now())
+		e.RetryAfter = f.wait()
 		e.Message = f.say("%s limits the rate of requests", f.Provider)
 		e.Hint = "Wait, or use another provider."
 		if e.RetryAfter > 0 {
@@ -128,7 +129,7 @@ func (f Failure) refused() *parley.Error {
 	case status >= 500, status == http.StatusConflict, status == http.StatusTooEarly:
 		e.Retryable = true
 		e.Message = f.say("%s failed%s", f.Provider, f.where())
-		e.RetryAfter = RetryAfter(f.Header, f.now())
+		e.RetryAfter = f.wait()
 	case f.Words.HTML:
 		e.Message = f.say("%s could not be asked%s", f.Provider, f.where())
 		e.Hint = "Check the base URL: something other than the provider's API answered."
@@ -180,6 +181,10 @@ func (f Failure) model() string {
 		return "the model"
 	}
 	return f.Model
+}
+
+func (f Failure) wait() time.Duration {
+	return cmp.Or(RetryAfter(f.Header, f.now()), f.Words.Wait)
 }
 
 func (f Failure) now() time.Time {

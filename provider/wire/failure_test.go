@@ -39,6 +39,7 @@ func TestClassifyStatus(t *testing.T) {
 		{"OpenAI's quota", 429, `{"error":{"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}}`, parley.CodeQuotaExceeded, false, ""},
 		{"Anthropic's quota", 400, `{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low to access the Anthropic API."}}`, parley.CodeQuotaExceeded, false, ""},
 		{"Google's rate", 429, `{"error":{"code":429,"message":"You exceeded your current quota, please check your plan and billing details.","status":"RESOURCE_EXHAUSTED"}}`, parley.CodeRateLimitExceeded, true, ""},
+		{"Google's rate a day", 429, `{"error":{"code":429,"message":"You exceeded your current quota.","status":"RESOURCE_EXHAUSTED","details":[{"reason":"RATE_LIMIT_EXCEEDED"},{"violations":[{"quotaId":"GenerateRequestsPerDayPerProjectPerModel-FreeTier"}]}]}}`, parley.CodeQuotaExceeded, false, ""},
 		{"Google's rate in an array", 429, `[{"error":{"code":429,"message":"Resource exhausted.","status":"RESOURCE_EXHAUSTED"}}]`, parley.CodeRateLimitExceeded, true, "“Resource exhausted.”"},
 		{"no model", 404, `{"error":{"message":"The model 'm' does not exist","code":"model_not_found"}}`, parley.CodeModelNotFound, false, "does not know m"},
 		{"Anthropic's model", 404, `{"type":"error","error":{"type":"not_found_error","message":"model: m"}}`, parley.CodeModelNotFound, false, ""},
@@ -75,6 +76,18 @@ func TestClassifyStatus(t *testing.T) {
 				t.Errorf("error names %s/%s", e.Provider, e.Model)
 			}
 		})
+	}
+}
+
+// Google says in the body how long to wait; a header wins.
+func TestClassifyWait(t *testing.T) {
+	t.Parallel()
+	words := wire.ReadWords([]byte(`{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"?","details":[{"violations":[{"quotaId":"PerMinute"}]},{"retryDelay":"34.5s"}]}}`))
+	for header, want := range map[string]time.Duration{"": 34500 * time.Millisecond, "7": 7 * time.Second} {
+		e := wire.Failure{Status: 429, Words: words, Header: http.Header{"Retry-After": {header}}}.Classify()
+		if e.Code != parley.CodeRateLimitExceeded || e.RetryAfter != want {
+			t.Errorf("header %q: %s after %s, want %s", header, e.Code, e.RetryAfter, want)
+		}
 	}
 }
 

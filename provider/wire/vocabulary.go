@@ -58,7 +58,7 @@ func (w lowered) says(phrases ...string) bool {
 // empty account and Google of a limit per minute.
 func (w lowered) quota() bool {
 	return w.named("insufficient_quota", "billing_error", "billing_hard_limit_reached", "billing_not_active",
-		"insufficient_balance", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota") ||
+		"insufficient_balance", "insufficient_credits", "exceeded_current_quota_error", "insufficient_user_quota", quotaPerDay) ||
 		w.says("credit balance is too low", "insufficient balance", "insufficient credits", "insufficient funds")
 }
 

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -21,6 +22,8 @@ type Words struct {
 	Message string
 	// HTML says that the body was a web page.
 	HTML bool
+	// Wait is how long Google asks to wait: it says so here and not in a header.
+	Wait time.Duration
 }
 
 // ReadWords reads the body of an error. It knows the shapes of OpenAI, Anthropic
@@ -45,10 +48,12 @@ func ReadWords(body []byte) Words {
 		inner = nil
 		_ = json.Unmarshal(e, &inner)
 	}
+	reason, wait := readDetails(inner["details"])
 	return Words{
 		Type:    first(inner, "type", "status"),
-		Code:    firstOf(reason(inner["details"]), first(inner, "code")),
+		Code:    firstOf(reason, first(inner, "code")),
 		Message: firstOf(first(inner, "message", "error", "detail", "msg", "error_description"), string(body)),
+		Wait:    wait,
 	}
 }
 
@@ -82,18 +87,35 @@ func firstOf(words ...string) string {
 	return ""
 }
 
-// reason is the word in Google's ErrorInfo.
-func reason(details json.RawMessage) string {
+// quotaPerDay is our word for Google's limits that last until tomorrow; it calls
+// them RESOURCE_EXHAUSTED like those that last a minute.
+const quotaPerDay = "quota_per_day"
+
+// readDetails takes Google's apart: the reason in its ErrorInfo, the limit in its
+// QuotaFailure, the delay in its RetryInfo.
+func readDetails(details json.RawMessage) (reason string, wait time.Duration) {
 	var list []struct {
-		Reason string `json:"reason"`
+		Reason     string `json:"reason"`
+		RetryDelay string `json:"retryDelay"`
+		Violations []struct {
+			QuotaID string `json:"quotaId"`
+		} `json:"violations"`
 	}
 	_ = json.Unmarshal(details, &list)
 	for _, d := range list {
-		if d.Reason != "" {
-			return d.Reason
+		reason = firstOf(reason, d.Reason)
+		if delay, err := time.ParseDuration(d.RetryDelay); err == nil {
+			wait = within(delay)
 		}
 	}
-	return ""
+	for _, d := range list {
+		for _, v := range d.Violations {
+			if strings.Contains(v.QuotaID, "PerDay") {
+				return quotaPerDay, wait
+			}
+		}
+	}
+	return reason, wait
 }
 
 // Plain makes foreign text fit for a line of our own: no control or invisible
