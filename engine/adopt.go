@@ -166,7 +166,7 @@ func (e *Engine) takeUp(ctx context.Context, run parley.Run) error {
 		if err == nil {
 			place.give()
 		}
-		return nil //nolint:nilerr // no room now; the next round tries again, or another process
+		return nil // no room now; the next round tries again, or another process
 	}
 	claimed, err := e.store.Claim(ctx, run.Fence(), e.clock.Now())
 	if err != nil {
