@@ -156,6 +156,10 @@ type Price struct {
 	CachedInput int64
 	CacheWrite  int64
 	Output      int64
+	// Long replaces the whole price for a request with more than LongAbove input
+	// tokens, cached ones included; nil if there is none.
+	LongAbove int
+	Long      *Price
 }
 
 // Usage counts tokens as the provider reported them. InputTokens includes the
@@ -194,6 +198,9 @@ func (u Usage) Add(v Usage) Usage {
 func (u Usage) Priced(p *Price) Usage {
 	if u.CostMicros != nil || p == nil {
 		return u
+	}
+	for p.Long != nil && u.InputTokens > p.LongAbove {
+		p = p.Long
 	}
 	fresh := max(0, u.InputTokens-u.CachedInputTokens-u.CacheCreationInput)
 	sum := int64(fresh)*p.Input + int64(u.CachedInputTokens)*p.CachedInput +

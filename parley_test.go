@@ -136,6 +136,14 @@ func TestPriced(t *testing.T) {
 	if got := (parley.Usage{InputTokens: 1}).Priced(nil); got.CostMicros != nil {
 		t.Error("an unknown price became a cost")
 	}
+	long := &parley.Price{Input: 1_000_000, Output: 1_000_000, LongAbove: 1000, Long: &parley.Price{
+		Input: 2_000_000, Output: 3_000_000, LongAbove: 5000, Long: &parley.Price{Input: 4_000_000},
+	}}
+	for tokens, want := range map[int]int64{1000: 1010, 1001: 2032, 6000: 24_000} {
+		if got := (parley.Usage{InputTokens: tokens, OutputTokens: 10}).Priced(long); *got.CostMicros != want {
+			t.Errorf("%d tokens cost %d, want %d", tokens, *got.CostMicros, want)
+		}
+	}
 	reported := int64(7)
 	if got := (parley.Usage{CostMicros: &reported}).Priced(price); *got.CostMicros != 7 {
 		t.Error("the provider's own cost was overruled")

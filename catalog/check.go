@@ -91,9 +91,15 @@ func (c *Catalog) checkSuccessors() error {
 func clone(m parley.Model) parley.Model {
 	m.Aliases = slices.Clone(m.Aliases)
 	m.Efforts = slices.Clone(m.Efforts)
-	if m.Price != nil {
-		price := *m.Price
-		m.Price = &price
-	}
+	m.Price = clonePrice(m.Price)
 	return m
+}
+
+func clonePrice(p *parley.Price) *parley.Price {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	c.Long = clonePrice(p.Long)
+	return &c
 }

@@ -60,7 +60,7 @@ func TestDecide(t *testing.T) {
 		{"1/NameWithProvidersName", ask("openrouter/auto"), world(c, "openrouter"), "openrouter/openrouter/auto", parley.ReasonExplicit, ""},
 		{"1/EndpointOfMyOwn", ask("ollama/llama:8b"), world(c, "openai", "ollama"), "ollama/llama:8b", parley.ReasonExplicit, "assumed"},
 		{"1/OtherSlashToOpenRouter", ask("meta/llama-9:free"), world(c, "openai", "openrouter"), "openrouter/meta/llama-9:free", parley.ReasonExplicit, "assumed"},
-		{"1/SharedSlashToOpenRouter", ask("openai/gpt-5"), world(c, "openrouter"), "openrouter/openai/gpt-5", parley.ReasonExplicit, "assumed"},
+		{"1/SharedSlashToOpenRouter", ask("openai/gpt-99"), world(c, "openrouter"), "openrouter/openai/gpt-99", parley.ReasonExplicit, "assumed"},
 		{"1/AliasWithSlash", ask("kimi/k2"), world(c, "openrouter"), "openrouter/moonshotai/kimi-k2", parley.ReasonExplicit, ""},
 		{"2/Name", ask("gpt-5-mini"), world(c, "gemini", "openai"), "openai/gpt-5-mini", parley.ReasonExplicit, ""},
 		{"2/Alias", ask("GPT 5 Mini"), world(c, "gemini", "openai"), "openai/gpt-5-mini", parley.ReasonExplicit, ""},
@@ -96,7 +96,7 @@ func TestDecide(t *testing.T) {
 		{"Provider/UnknownName", route.Ask{Model: "exp-7", Provider: "gemini"}, world(c, "openai", "gemini"), "gemini/exp-7", parley.ReasonExplicit, "assumed"},
 		{"Provider/KnownNameAtGateway", route.Ask{Model: "gpt-5-mini", Provider: "custom"}, world(c, "openai", "custom"), "custom/gpt-5-mini", parley.ReasonExplicit, "assumed"},
 		{"Provider/SlashAtGateway", route.Ask{Model: "openai/gpt-5", Provider: "custom"}, world(c, "openai", "custom"), "custom/openai/gpt-5", parley.ReasonExplicit, "assumed"},
-		{"Provider/SlashAtOpenRouter", route.Ask{Model: "openai/gpt-5", Provider: "openrouter"}, world(c, "openai", "openrouter"), "openrouter/openai/gpt-5", parley.ReasonExplicit, "assumed"},
+		{"Provider/SlashAtOpenRouter", route.Ask{Model: "openai/gpt-99", Provider: "openrouter"}, world(c, "openai", "openrouter"), "openrouter/openai/gpt-99", parley.ReasonExplicit, "assumed"},
 		{"Provider/Twice", route.Ask{Model: "openai/o3", Provider: "openai"}, world(c, "openai", "openrouter"), "openai/o3", parley.ReasonExplicit, ""},
 		{"Spaces", ask("  o3 "), world(c, "openai"), "openai/o3", parley.ReasonExplicit, ""},
 	} {

@@ -95,10 +95,20 @@ func (r row) writeGo(out *bytes.Buffer, provider string) {
 	field("WebSearch", r.WebSearch, "%t", true)
 	field("Verbosity", r.Verbosity, "%t", true)
 	if p := r.Price; p != nil {
-		fmt.Fprintf(out, ", Price: &parley.Price{Input: %d, CachedInput: %d, CacheWrite: %d, Output: %d}",
-			p.Input, p.CachedInput, p.CacheWrite, p.Output)
+		out.WriteString(", Price: ")
+		writePrice(out, p.rates, p.Tiers)
 	}
 	out.WriteString("},\n")
+}
+
+// writePrice nests the dearer tiers, cheapest outside.
+func writePrice(out *bytes.Buffer, r rates, tiers []tier) {
+	fmt.Fprintf(out, "&parley.Price{Input: %d, CachedInput: %d, CacheWrite: %d, Output: %d", r.Input, r.CachedInput, r.CacheWrite, r.Output)
+	if len(tiers) > 0 {
+		fmt.Fprintf(out, ", LongAbove: %d, Long: ", tiers[0].Above)
+		writePrice(out, tiers[0].rates, tiers[1:])
+	}
+	out.WriteString("}")
 }
 
 func quoted(words []string) string {
