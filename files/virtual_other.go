@@ -1,0 +1,7 @@
+//go:build !linux
+
+package files
+
+import "os"
+
+func virtual(*os.File) bool { return false }
