@@ -19,7 +19,7 @@ import (
 	"parley/nearest"
 )
 
-// Config wires a server. Engine and Store are required.
+// Config wires a server. Engine and Store are required, unless there is Trouble.
 type Config struct {
 	Engine *engine.Engine
 	Store  parley.Store
@@ -43,6 +43,9 @@ type Config struct {
 	ProgressEvery time.Duration
 	// StampDate puts the date in front of each question.
 	StampDate bool
+	// Trouble is why nothing can be asked or read, such as a store that cannot be
+	// opened. Tools are listed all the same, and those that need it say so.
+	Trouble *parley.Error
 	// Disabled tools are not offered.
 	Disabled []string
 	Clock    parley.Clock

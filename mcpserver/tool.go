@@ -20,7 +20,9 @@ type tool struct {
 	idempotent bool
 	// essential tools cannot be switched off.
 	essential bool
-	handle    func(ctx context.Context, c call) (*answer, error)
+	// alone tools need neither engine nor store.
+	alone  bool
+	handle func(ctx context.Context, c call) (*answer, error)
 }
 
 // call is one call of a tool.
@@ -74,6 +76,9 @@ func (s *server) run(ctx context.Context, t tool, c *call, raw json.RawMessage) 
 	var err error
 	if c.args, err = parse(t.name, t.fields, raw); err != nil {
 		return nil, err
+	}
+	if s.cfg.Trouble != nil && !t.alone {
+		return nil, s.cfg.Trouble
 	}
 	return t.handle(ctx, *c)
 }

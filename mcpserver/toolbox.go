@@ -28,7 +28,7 @@ func toolbox(s *server) []tool {
 			handle: s.cancelJob,
 		},
 		{
-			name: "listmodels", title: "List models", idempotent: true, essential: true,
+			name: "listmodels", title: "List models", idempotent: true, essential: true, alone: true,
 			about: "Which models can answer now, and what is missing for the others.",
 			fields: []field{
 				{name: "provider", kind: textField},
@@ -37,11 +37,11 @@ func toolbox(s *server) []tool {
 			handle: s.listModels,
 		},
 		{
-			name: "version", title: "Version", idempotent: true, essential: true,
+			name: "version", title: "Version", idempotent: true, essential: true, alone: true,
 			about: "Version of this server.", handle: s.version,
 		},
 		{
-			name: "challenge", title: "Challenge a statement", idempotent: true,
+			name: "challenge", title: "Challenge a statement", idempotent: true, alone: true,
 			about:  "Wraps a statement in instructions to examine it critically before agreeing. Asks no model.",
 			fields: []field{{name: "prompt", kind: textField, required: true}}, handle: s.challenge,
 		},

@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/spf13/cobra"
 
 	"parley"
 	"parley/catalog"
@@ -33,6 +34,8 @@ type app struct {
 	engine    *engine.Engine
 	// demoOn says that simulated models answer.
 	demoOn bool
+	// trouble is set instead of store and engine if the store cannot be used.
+	trouble *parley.Error
 }
 
 // load reads the configuration.
@@ -73,8 +76,40 @@ func openApp(ctx context.Context, g *global, stays bool) (*app, error) {
 	return a, nil
 }
 
+// withApp opens the app for the length of a command.
+func withApp(g *global, stays bool, do func(cmd *cobra.Command, a *app, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a, err := openApp(cmd.Context(), g, stays)
+		if err != nil {
+			return err
+		}
+		defer a.Close()
+		return do(cmd, a, args)
+	}
+}
+
+// openServer is openApp for a server, whose users do not see its stderr: if the
+// store cannot be used it starts all the same, and its tools say why.
+func openServer(ctx context.Context, g *global) (*app, error) {
+	a, err := openApp(ctx, g, true)
+	if trouble := parley.AsError(err); trouble != nil && trouble.Code == parley.CodeStoreUnavailable {
+		cfg, err := load(g)
+		if err != nil {
+			return nil, err
+		}
+		a = &app{cfg: cfg, trouble: trouble, log: telemetry.Open(telemetry.Options{Level: cfg.LogLevel, Secrets: cfg.Secrets()})}
+		a.providers, a.demoOn = providers(cfg, g.demo)
+		a.catalogue, err = catalog.Embedded()
+		return a, err
+	}
+	return a, err
+}
+
 // Close ends the app in order: runs first, then what they are written to.
 func (a *app) Close() {
+	if a.trouble != nil {
+		return
+	}
 	a.engine.Close()
 	if err := a.store.Close(); err != nil {
 		a.log.Warn("closing the store", "error", err)
@@ -126,7 +161,7 @@ func (a *app) server() *mcp.Server {
 		Engine: a.engine, Store: a.store, Models: a.models, Version: thisVersion(),
 		Principal: principal(), Project: a.cfg.Project, Block: a.cfg.Block, MaxChars: a.cfg.MaxChars,
 		Structured: a.cfg.Structured, ProgressEvery: a.cfg.ProgressEvery, StampDate: a.cfg.StampDate,
-		Disabled: a.cfg.DisabledTools, Log: a.log.Logger,
+		Disabled: a.cfg.DisabledTools, Trouble: a.trouble, Log: a.log.Logger,
 	})
 }
 

@@ -17,12 +17,7 @@ func modelsCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "models", Short: "What can answer, and what is missing for the rest", Args: cobra.NoArgs,
 		Example: "  parley models\n  parley models --json",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, _ []string) error {
 			list := a.models()
 			if g.json {
 				return printJSON(cmd.OutOrStdout(), list)
@@ -42,7 +37,7 @@ func modelsCommand(g *global) *cobra.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 

@@ -27,18 +27,13 @@ func runsList(g *global) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "The most recent runs", Args: cobra.NoArgs,
 		Example: "  parley runs list\n  parley runs list --live",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, _ []string) error {
 			runs, err := a.engine.Runs(cmd.Context(), parley.RunQuery{Principal: principal(), Live: live, Limit: limit})
 			if err != nil {
 				return err
 			}
 			return showRuns(cmd, g, runs)
-		},
+		}),
 	}
 	list.Flags().IntVar(&limit, "limit", 10, "how many at most")
 	list.Flags().BoolVar(&live, "live", false, "only runs that have not ended")
@@ -83,12 +78,7 @@ func runsShow(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "show ID", Short: "A run, with its answer or what it has so far", Args: cobra.ExactArgs(1),
 		Example: "  parley runs show run_…",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, args []string) error {
 			run, err := a.engine.RunOf(cmd.Context(), args[0], principal())
 			if err != nil {
 				return err
@@ -98,7 +88,7 @@ func runsShow(g *global) *cobra.Command {
 				return err
 			}
 			return showRun(cmd, g, view.Run, view.Draft)
-		},
+		}),
 	}
 }
 
@@ -121,12 +111,7 @@ func runsWait(g *global) *cobra.Command {
 		Long: "wait returns when the run has ended; exit 1 if it did not end well. If no process works on the\n" +
 			"run, this one does.",
 		Example: "  parley runs wait run_…\n  parley runs wait --timeout 2m run_…",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := openApp(cmd.Context(), g, true)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, true, func(cmd *cobra.Command, a *app, args []string) error {
 			run, err := a.engine.RunOf(cmd.Context(), args[0], principal())
 			if err != nil {
 				return err
@@ -156,7 +141,7 @@ func runsWait(g *global) *cobra.Command {
 				return &quietError{exitFailed}
 			}
 			return nil
-		},
+		}),
 	}
 	wait.Flags().DurationVar(&timeout, "timeout", 0, "give up waiting after this time; the run goes on")
 	return wait
@@ -166,12 +151,7 @@ func runsCancel(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "cancel ID", Short: "Stop a run, whichever process works on it", Args: cobra.ExactArgs(1),
 		Example: "  parley runs cancel run_…",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, args []string) error {
 			run, err := a.engine.RunOf(cmd.Context(), args[0], principal())
 			if err != nil {
 				return err
@@ -186,6 +166,6 @@ func runsCancel(g *global) *cobra.Command {
 				return err
 			}
 			return showRun(cmd, g, run, "")
-		},
+		}),
 	}
 }

@@ -77,11 +77,19 @@ func serve(ctx context.Context, g *global, f *serveFlags) error {
 	if err != nil {
 		return err
 	}
-	a, err := openApp(ctx, g, true)
+	a, err := openServer(ctx, g)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+	if err := a.listenAndServe(ctx, addr, stdio, stdout); err != nil || a.trouble == nil {
+		return err
+	}
+	return &quietError{exitFailed} // it was said at the start
+}
+
+// listenAndServe serves until the client or the user ends it.
+func (a *app) listenAndServe(ctx context.Context, addr string, stdio bool, stdout io.Writer) error {
 	server := a.server()
 
 	ended := make(chan error, 2)
@@ -103,7 +111,7 @@ func serve(ctx context.Context, g *global, f *serveFlags) error {
 			}
 		}()
 	}
-	defer a.engine.Close() // before the listeners, so that waiting calls answer
+	defer a.Close() // before the listeners, so that waiting calls answer
 	select {
 	case <-ctx.Done():
 		return nil
@@ -118,6 +126,8 @@ func serve(ctx context.Context, g *global, f *serveFlags) error {
 // greet says in one line what answers, if that is not what the user expects.
 func (a *app) greet(loud bool) {
 	switch {
+	case a.trouble != nil:
+		fmt.Fprintf(os.Stderr, "parley: %s\n%s\n", a.trouble.Message, a.trouble.Hint)
 	case a.demoOn && len(a.providers) == 1:
 		fmt.Fprintln(os.Stderr, "No key and no local model found: the simulated demo models answer (demo-fast, demo-deep, demo-slow). Set OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY or CUSTOM_API_URL for real ones.")
 	case len(a.providers) == 0:
@@ -138,7 +148,9 @@ func (a *app) providerNames() string {
 // health is what the health page shows.
 func (a *app) health() map[string]any {
 	status, providers := "ok", a.providerNames()
-	if providers == "" {
+	if a.trouble != nil {
+		status = a.trouble.Message
+	} else if providers == "" {
 		status, providers = "no model can answer", "none; run `parley doctor`"
 	}
 	return map[string]any{

@@ -20,12 +20,7 @@ func threadsCommand(g *global) *cobra.Command {
 	list := &cobra.Command{
 		Use: "list", Short: "The threads of this project, newest first", Args: cobra.NoArgs,
 		Example: "  parley threads list\n  parley threads list --all --limit 50",
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, _ []string) error {
 			q := parley.ThreadQuery{Principal: principal(), Project: a.cfg.Project, Limit: limit}
 			if all {
 				q.Project = ""
@@ -35,21 +30,16 @@ func threadsCommand(g *global) *cobra.Command {
 				return err
 			}
 			return showThreads(cmd, g, threads, q.Project)
-		},
+		}),
 	}
 	list.Flags().BoolVar(&all, "all", false, "threads of all projects")
 	list.Flags().IntVar(&limit, "limit", 20, "how many at most")
 	show := &cobra.Command{
 		Use: "show ID", Short: "A thread's turns", Args: cobra.ExactArgs(1),
 		Example: "  parley threads show conv_…",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			a, err := openApp(cmd.Context(), g, false)
-			if err != nil {
-				return err
-			}
-			defer a.Close()
+		RunE: withApp(g, false, func(cmd *cobra.Command, a *app, args []string) error {
 			return a.showThread(cmd, g, args[0])
-		},
+		}),
 	}
 	cmd.AddCommand(list, show)
 	return cmd

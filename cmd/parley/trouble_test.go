@@ -99,6 +99,16 @@ func TestUnusableStoreIsExplainedAndLeftAlone(t *testing.T) {
 			if doctor.code != 1 || !strings.Contains(doctor.stdout, "PROBLEM  store") || !strings.Contains(doctor.stdout, "→") {
 				t.Errorf("doctor: exit code %d\n%s%s", doctor.code, doctor.stdout, doctor.stderr)
 			}
+			// A client does not see stderr: the server starts and says it itself.
+			s := r.serve()
+			if got := s.call("chat", args{"prompt": "two?"}); !got.isError || got.Code != "STORE_UNAVAILABLE" || got.Hint == "" {
+				t.Errorf("chat: %s", got.text)
+			}
+			s.ok("completed", "version", args{})
+			_ = s.stdin.Close()
+			if code := s.end(); code != 1 {
+				t.Errorf("serve: exit code %d, want 1", code)
+			}
 			after, err := os.ReadFile(file)
 			if err != nil || !bytes.Equal(before, after) {
 				t.Errorf("%s was changed (%v)", file, err)
