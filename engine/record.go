@@ -17,7 +17,7 @@ func recordContext() (context.Context, context.CancelFunc) {
 // endingContext is for what is written while the process ends. It may fail: the
 // next process finds a dead owner's run anyway.
 func endingContext() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), 50*time.Millisecond)
+	return context.WithTimeout(context.Background(), 300*time.Millisecond)
 }
 
 // unstored is an ending that the store has not taken yet.

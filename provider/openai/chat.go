@@ -36,18 +36,18 @@ type chatPiece struct {
 }
 
 type chatUsage struct {
-	Prompt        count `json:"prompt_tokens"`
+	Prompt        wire.Count `json:"prompt_tokens"`
 	PromptDetails struct {
-		Cached count `json:"cached_tokens"`
+		Cached wire.Count `json:"cached_tokens"`
 	} `json:"prompt_tokens_details"`
-	Completion        count `json:"completion_tokens"`
+	Completion        wire.Count `json:"completion_tokens"`
 	CompletionDetails struct {
-		Reasoning count `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"completion_tokens_details"`
-	Total count `json:"total_tokens"`
+	Total wire.Count `json:"total_tokens"`
 	// DeepSeek's and Moonshot's names for what was cached.
-	CacheHit count `json:"prompt_cache_hit_tokens"`
-	Cached   count `json:"cached_tokens"`
+	CacheHit wire.Count `json:"prompt_cache_hit_tokens"`
+	Cached   wire.Count `json:"cached_tokens"`
 }
 
 func (u chatUsage) usage() parley.Usage {
@@ -55,51 +55,53 @@ func (u chatUsage) usage() parley.Usage {
 	return tally(u.Prompt, cached, u.Completion, u.CompletionDetails.Reasoning, u.Total)
 }
 
-func (d chatDecoder) event(a *answer, name string, data []byte) (done bool, err error) {
+// Event implements [wire.Decoder].
+func (chatDecoder) Event(a *wire.Answer, name string, data []byte) (done bool, err error) {
 	if string(data) == doneMark {
-		if !a.ended {
-			a.ended = true
-			a.reply.FinishReason = finishStop
-			if a.text.Len() > 0 {
-				a.reply.Notes = append(a.reply.Notes, "the provider did not say why the answer ended")
+		if !a.Ended {
+			a.Ended = true
+			a.Reply.FinishReason = wire.FinishStop
+			if a.Said() {
+				a.Reply.Notes = append(a.Reply.Notes, "the provider did not say why the answer ended")
 			}
 		}
 		return true, nil
 	}
 	var c chatChunk
-	if err := decode(data, &c); err != nil {
+	if err := wire.Decode(data, &c); err != nil {
 		return false, err
 	}
 	if present(c.Error) || name == "error" {
-		return false, &saidError{words: wire.ReadWords(data)}
+		return false, &wire.SaidError{Words: wire.ReadWords(data)}
 	}
-	a.chunk(c)
+	takeChunk(a, c)
 	return false, nil
 }
 
-func (d chatDecoder) whole(a *answer, body []byte) error {
+// Whole implements [wire.Decoder].
+func (chatDecoder) Whole(a *wire.Answer, body []byte) error {
 	var c chatChunk
-	if err := decode(body, &c); err != nil {
+	if err := wire.Decode(body, &c); err != nil {
 		return err
 	}
 	switch {
 	case present(c.Error):
-		return &saidError{words: wire.ReadWords(body)}
+		return &wire.SaidError{Words: wire.ReadWords(body)}
 	case len(c.Choices) == 0:
-		return errNothing
+		return wire.ErrNothing
 	}
-	a.chunk(c)
-	if !a.ended {
-		a.ended = true
-		a.reply.FinishReason = finishStop
+	takeChunk(a, c)
+	if !a.Ended {
+		a.Ended = true
+		a.Reply.FinishReason = wire.FinishStop
 	}
 	return nil
 }
 
-func (a *answer) chunk(c chatChunk) {
-	a.name(c.Model)
+func takeChunk(a *wire.Answer, c chatChunk) {
+	a.Name(c.Model)
 	if c.Usage != nil {
-		a.reply.Usage = c.Usage.usage()
+		a.Reply.Usage = c.Usage.usage()
 	}
 	spoke := false
 	for _, choice := range c.Choices {
@@ -107,44 +109,44 @@ func (a *answer) chunk(c chatChunk) {
 			continue
 		}
 		for _, piece := range []chatPiece{choice.Delta, choice.Message} {
-			spoke = a.piece(piece) || spoke
+			spoke = takePiece(a, piece) || spoke
 		}
 		if choice.FinishReason != "" {
-			a.ended = true
-			a.finish(choice.FinishReason)
+			a.Ended = true
+			finishChat(a, choice.FinishReason)
 		}
 	}
 	if !spoke {
-		a.alive()
+		a.Alive()
 	}
 }
 
-func (a *answer) piece(p chatPiece) (spoke bool) {
+func takePiece(a *wire.Answer, p chatPiece) (spoke bool) {
 	thought := p.ReasoningContent
 	if thought == "" { // OpenRouter sends both
 		thought = p.Reasoning
 	}
 	thought += p.Content.thought
 	if thought != "" {
-		a.think(thought)
+		a.Think(thought)
 	}
 	text := p.Content.text
 	if p.Refusal != "" {
-		a.reply.FinishReason = finishFilter
+		a.Reply.FinishReason = wire.FinishFilter
 		text += p.Refusal
 	}
 	if text != "" {
-		a.say(text)
+		a.Say(text)
 	}
 	return thought != "" || text != ""
 }
 
-func (a *answer) finish(reason string) {
+func finishChat(a *wire.Answer, reason string) {
 	switch {
 	case reason == "content_filter":
-		a.reply.FinishReason = finishFilter
-	case reason == finishStop && a.reply.FinishReason == finishFilter: // a refusal
+		a.Reply.FinishReason = wire.FinishFilter
+	case reason == wire.FinishStop && a.Reply.FinishReason == wire.FinishFilter: // a refusal
 	default:
-		a.reply.FinishReason = cmp.Or(wire.Plain(reason, 60), "unknown")
+		a.Reply.FinishReason = cmp.Or(wire.Plain(reason, 60), "unknown")
 	}
 }

@@ -1,31 +1,17 @@
 package openai
 
 import (
+	"bytes"
 	"encoding/json"
-	"strconv"
 
 	"parley"
+	"parley/provider/wire"
 )
-
-// maxCount is more tokens than any request can have.
-const maxCount = 1_000_000_000
-
-// count is a number of tokens. What cannot be one is zero.
-type count int
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (c *count) UnmarshalJSON(b []byte) error {
-	*c = 0
-	if f, err := strconv.ParseFloat(string(b), 64); err == nil && f > 0 && f <= maxCount {
-		*c = count(f)
-	}
-	return nil
-}
 
 // tally makes the parts fit the whole: cached tokens are part of the input and
 // reasoning is part of the output. Where a vendor counts reasoning apart (xAI),
 // its total gives it away.
-func tally(input, cached, output, reasoning, total count) parley.Usage {
+func tally(input, cached, output, reasoning, total wire.Count) parley.Usage {
 	if reasoning > 0 && total == input+output+reasoning {
 		output += reasoning
 	}
@@ -63,4 +49,9 @@ func (c *content) UnmarshalJSON(b []byte) error {
 		}
 	}
 	return nil
+}
+
+// present tells whether a raw field is there and holds something.
+func present(raw json.RawMessage) bool {
+	return len(raw) > 0 && !bytes.Equal(raw, []byte("null"))
 }

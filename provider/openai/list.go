@@ -5,7 +5,6 @@ import (
 
 	"github.com/openai/openai-go/v3/option"
 
-	"parley"
 	"parley/provider/wire"
 )
 
@@ -15,17 +14,17 @@ const maxListed = 10_000
 // Models asks the endpoint which models it offers. It costs nothing, and shows
 // whether the key is good.
 func (p *Provider) Models(ctx context.Context) ([]string, error) {
-	if p.broken != "" {
-		return nil, p.unusable("")
+	if err := p.endpoint.Usable(""); err != nil {
+		return nil, err
 	}
-	ctx, record := wire.WithRecord(ctx)
+	asking, record := wire.WithRecord(ctx)
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if _, err := p.models.List(ctx, option.WithResponseBodyInto(&list)); err != nil {
-		return nil, p.failed(ctx, parley.Call{}, record, err)
+	if _, err := p.models.List(asking, option.WithResponseBodyInto(&list)); err != nil {
+		return nil, p.endpoint.Failed(ctx, "", record, err)
 	}
 	var names []string
 	for _, m := range list.Data[:min(len(list.Data), maxListed)] {

@@ -3,11 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"net/http"
-	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -55,15 +51,12 @@ type Config struct {
 
 // Provider implements [parley.Provider]. It is safe for concurrent use.
 type Provider struct {
-	id          string
-	wire        string
-	base        *url.URL
-	broken      string // why nothing can be asked
-	secrets     []string
-	fingerprint string
-	responses   responses.ResponseService
-	chat        openai.ChatService
-	models      openai.ModelService
+	id        string
+	wire      string
+	endpoint  *wire.Endpoint
+	responses responses.ResponseService
+	chat      openai.ChatService
+	models    openai.ModelService
 }
 
 var _ parley.Provider = (*Provider)(nil)
@@ -77,45 +70,36 @@ func New(cfg Config) *Provider {
 			p.wire = WireResponses
 		}
 	}
-	base := strings.TrimSpace(cfg.BaseURL)
-	if base == "" && p.id == ID {
+	p.endpoint = newEndpoint(cfg, p.id, p.wire)
+	opts := options(cfg, p.endpoint)
+	p.responses = responses.NewResponseService(opts...)
+	p.chat = openai.NewChatService(opts...)
+	p.models = openai.NewModelService(opts...)
+	return p
+}
+
+func newEndpoint(cfg Config, id, wireName string) *wire.Endpoint {
+	base, broken := strings.TrimSpace(cfg.BaseURL), ""
+	if base == "" && id == ID {
 		base = defaultBaseURL
 	}
-	var err error
-	p.base, err = url.Parse(base)
-	p.secrets = secrets(cfg, p.base)
-	p.fingerprint = fingerprint(strings.TrimRight(base, "/"), cfg, p.secrets)
-	switch {
-	case base == "":
-		p.broken = "no base URL is configured"
-	case err != nil || p.base.Host == "" || p.base.Scheme != "http" && p.base.Scheme != "https":
-		p.broken = "the base URL is not an http or https address"
-	case p.wire != WireResponses && p.wire != WireChat:
-		p.broken = "the wire is neither responses nor chat"
-	default:
-		options := p.options(cfg)
-		p.responses = responses.NewResponseService(options...)
-		p.chat = openai.NewChatService(options...)
-		p.models = openai.NewModelService(options...)
+	if wireName != WireResponses && wireName != WireChat {
+		broken = "the wire is neither responses nor chat"
 	}
-	return p
+	return wire.NewEndpoint(wire.EndpointConfig{
+		Provider: id, BaseURL: base, Example: "https://host/v1", Broken: broken,
+		Key: cfg.Key, Header: cfg.Header, HTTPClient: cfg.HTTPClient,
+		Identity: wire.Identity{Family: ID, Account: []string{cfg.Organization, cfg.Project}, Address: true},
+	})
 }
 
 // options leaves nothing to the SDK's own choice: its defaults come from
 // OPENAI_* variables, which belong to OpenAI and not to this base URL.
-func (p *Provider) options(cfg Config) []option.RequestOption {
-	client := wire.Shared()
-	if cfg.HTTPClient != nil {
-		client = wire.Client(cfg.HTTPClient)
-	}
-	base := *p.base
-	base.RawQuery = ""
-	base.Path = strings.TrimRight(base.Path, "/") + "/"
-	base.RawPath = ""
+func options(cfg Config, endpoint *wire.Endpoint) []option.RequestOption {
 	options := []option.RequestOption{
-		option.WithBaseURL(base.String()),
+		option.WithBaseURL(endpoint.Base.String() + "/"),
 		option.WithMaxRetries(0),
-		option.WithHTTPClient(client),
+		option.WithHTTPClient(endpoint.Client),
 	}
 	if cfg.Key != "" {
 		options = append(options, option.WithAPIKey(cfg.Key))
@@ -128,7 +112,7 @@ func (p *Provider) options(cfg Config) []option.RequestOption {
 	if cfg.Project != "" {
 		options = append(options, option.WithProject(cfg.Project))
 	}
-	for name, values := range p.base.Query() {
+	for name, values := range endpoint.Query {
 		for _, v := range values {
 			options = append(options, option.WithQueryAdd(name, v))
 		}
@@ -146,7 +130,21 @@ func (p *Provider) options(cfg Config) []option.RequestOption {
 func (p *Provider) ID() string { return p.id }
 
 // Fingerprint implements [parley.Provider].
-func (p *Provider) Fingerprint() string { return p.fingerprint }
+func (p *Provider) Fingerprint() string { return p.endpoint.Fingerprint }
+
+// Ask implements [parley.Provider].
+func (p *Provider) Ask(ctx context.Context, call parley.Call, stream func(parley.Delta)) (parley.Reply, error) {
+	q := wire.Question{
+		Model: call.Model.Name, Decoder: chatDecoder{}, Stream: stream,
+		Send: func(ctx context.Context) (*http.Response, error) { return p.send(ctx, call) },
+	}
+	if p.wire == WireResponses {
+		q.Decoder = new(responseDecoder)
+	} else if call.Options.WebSearch {
+		q.Notes = []string{"use_websearch dropped: Chat Completions has no web search"}
+	}
+	return p.endpoint.Ask(ctx, q)
+}
 
 func (p *Provider) send(ctx context.Context, call parley.Call) (*http.Response, error) {
 	var res *http.Response
@@ -158,44 +156,4 @@ func (p *Provider) send(ctx context.Context, call parley.Call) (*http.Response, 
 		_, err = p.chat.Completions.New(ctx, p.chatParams(call), raw...)
 	}
 	return res, err
-}
-
-// secrets lists what no message may show.
-func secrets(cfg Config, base *url.URL) []string {
-	list := []string{cfg.Key}
-	if base != nil && base.User != nil {
-		password, _ := base.User.Password()
-		list = append(list, password, base.User.Username())
-	}
-	if base != nil {
-		for _, values := range base.Query() {
-			list = append(list, values...)
-		}
-	}
-	for name, values := range cfg.Header {
-		name = strings.ToLower(name)
-		if !slices.ContainsFunc([]string{"auth", "key", "token", "secret", "cookie"}, func(word string) bool {
-			return strings.Contains(name, word)
-		}) {
-			continue
-		}
-		for _, v := range values {
-			list = append(list, v)
-			if _, credential, ok := strings.Cut(v, " "); ok { // "Bearer …"
-				list = append(list, credential)
-			}
-		}
-	}
-	slices.Sort(list)
-	// The longest first: one secret may be a part of another.
-	slices.SortStableFunc(list, func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	return list
-}
-
-// fingerprint is the same wherever the same account would be asked at the same
-// place.
-func fingerprint(base string, cfg Config, secrets []string) string {
-	parts := append([]string{"parley/provider/openai", base, cfg.Organization, cfg.Project}, secrets...)
-	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(hash[:8])
 }

@@ -90,7 +90,7 @@ func (p *Provider) chatParams(call parley.Call) openai.ChatCompletionNewParams {
 		params.PromptCacheKey = param.NewOpt(call.CacheKey)
 	}
 	// OpenAI keeps chats unless told not to; gateways need not know the field.
-	if p.base != nil && strings.HasSuffix(p.base.Hostname(), ".openai.com") {
+	if strings.HasSuffix(p.endpoint.Base.Hostname(), ".openai.com") {
 		params.Store = param.NewOpt(false)
 	}
 	return params

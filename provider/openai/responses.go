@@ -9,7 +9,9 @@ import (
 	"parley/provider/wire"
 )
 
-type responseDecoder struct{}
+// responseDecoder reads one answer. It keeps the output item that the text so
+// far came from.
+type responseDecoder struct{ item int }
 
 type responseEvent struct {
 	Type        string          `json:"type"`
@@ -38,85 +40,96 @@ type responseObject struct {
 }
 
 type responseUsage struct {
-	Input        count `json:"input_tokens"`
+	Input        wire.Count `json:"input_tokens"`
 	InputDetails struct {
-		Cached count `json:"cached_tokens"`
+		Cached wire.Count `json:"cached_tokens"`
 	} `json:"input_tokens_details"`
-	Output        count `json:"output_tokens"`
+	Output        wire.Count `json:"output_tokens"`
 	OutputDetails struct {
-		Reasoning count `json:"reasoning_tokens"`
+		Reasoning wire.Count `json:"reasoning_tokens"`
 	} `json:"output_tokens_details"`
-	Total count `json:"total_tokens"`
+	Total wire.Count `json:"total_tokens"`
 }
 
 func (u responseUsage) usage() parley.Usage {
 	return tally(u.Input, u.InputDetails.Cached, u.Output, u.OutputDetails.Reasoning, u.Total)
 }
 
-func (d responseDecoder) event(a *answer, name string, data []byte) (done bool, err error) {
+// Event implements [wire.Decoder].
+func (d *responseDecoder) Event(a *wire.Answer, name string, data []byte) (done bool, err error) {
 	// These repeat the text and can be as long as all that came before.
 	if strings.HasPrefix(name, "response.") && (strings.HasSuffix(name, ".done") || strings.HasSuffix(name, ".added")) {
-		a.alive()
+		a.Alive()
 		return false, nil
 	}
 	if string(data) == doneMark {
-		return a.ended, nil
+		return a.Ended, nil
 	}
 	var e responseEvent
-	if err := decode(data, &e); err != nil {
+	if err := wire.Decode(data, &e); err != nil {
 		return false, err
 	}
 	switch e.Type {
 	case "response.output_text.delta":
-		a.begin(e.OutputIndex)
-		a.say(e.Delta)
+		d.begin(a, e.OutputIndex)
+		a.Say(e.Delta)
 	case "response.refusal.delta":
-		a.begin(e.OutputIndex)
-		a.reply.FinishReason = finishFilter
-		a.say(e.Delta)
+		d.begin(a, e.OutputIndex)
+		a.Reply.FinishReason = wire.FinishFilter
+		a.Say(e.Delta)
 	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
-		a.think(e.Delta)
+		a.Think(e.Delta)
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled":
 		return true, d.end(a, e.Response)
 	case "error":
-		return false, &saidError{words: wire.ReadWords(data)}
+		return false, &wire.SaidError{Words: wire.ReadWords(data)}
 	default:
 		if e.Type == "" && name == "error" {
-			return false, &saidError{words: wire.ReadWords(data)}
+			return false, &wire.SaidError{Words: wire.ReadWords(data)}
 		}
-		a.alive()
+		a.Alive()
 	}
 	return false, nil
 }
 
-func (d responseDecoder) whole(a *answer, body []byte) error { return d.end(a, body) }
+// Whole implements [wire.Decoder].
+func (d *responseDecoder) Whole(a *wire.Answer, body []byte) error { return d.end(a, body) }
 
 // end takes the response object, which has everything. Its text only counts
 // where none was streamed.
-func (responseDecoder) end(a *answer, data []byte) error {
+func (d *responseDecoder) end(a *wire.Answer, data []byte) error {
 	var r responseObject
-	if err := decode(data, &r); err != nil {
+	if err := wire.Decode(data, &r); err != nil {
 		return err
 	}
-	a.name(r.Model)
-	a.reply.Usage = r.Usage.usage()
+	a.Name(r.Model)
+	a.Reply.Usage = r.Usage.usage()
 	if present(r.Error) || r.Status == "failed" || r.Status == "cancelled" {
-		return &saidError{words: wire.ReadWords(envelope(r))}
+		return &wire.SaidError{Words: wire.ReadWords(envelope(r))}
 	}
-	if a.text.Len() == 0 {
-		a.take(r)
+	if !a.Said() {
+		d.take(a, r)
 	}
-	a.ended = true
+	a.Ended = true
 	switch {
 	case r.Status == "incomplete" || r.Incomplete.Reason != "":
-		a.reply.FinishReason = responseFinish(r.Incomplete.Reason)
-	case a.reply.FinishReason == "":
-		a.reply.FinishReason = finishStop
+		a.Reply.FinishReason = responseFinish(r.Incomplete.Reason)
+	case a.Reply.FinishReason == "":
+		a.Reply.FinishReason = wire.FinishStop
 	}
 	return nil
 }
 
-func (a *answer) take(r responseObject) {
+// begin separates the messages of an answer that has several, as answers that
+// searched the web do.
+func (d *responseDecoder) begin(a *wire.Answer, item int) {
+	if item != d.item && a.Said() {
+		a.Say("\n\n")
+	}
+	d.item = item
+}
+
+func (d *responseDecoder) take(a *wire.Answer, r responseObject) {
 	for i, item := range r.Output {
 		if item.Type != "message" {
 			continue
@@ -124,12 +137,12 @@ func (a *answer) take(r responseObject) {
 		for _, part := range item.Content {
 			switch {
 			case part.Text != "" && part.Type == "output_text":
-				a.begin(i)
-				a.say(part.Text)
+				d.begin(a, i)
+				a.Say(part.Text)
 			case part.Refusal != "":
-				a.begin(i)
-				a.reply.FinishReason = finishFilter
-				a.say(part.Refusal)
+				d.begin(a, i)
+				a.Reply.FinishReason = wire.FinishFilter
+				a.Say(part.Refusal)
 			}
 		}
 	}
@@ -146,9 +159,9 @@ func envelope(r responseObject) []byte {
 func responseFinish(reason string) string {
 	switch reason {
 	case "max_output_tokens":
-		return finishLength
+		return wire.FinishLength
 	case "content_filter":
-		return finishFilter
+		return wire.FinishFilter
 	case "":
 		return "incomplete"
 	}

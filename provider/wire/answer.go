@@ -59,6 +59,9 @@ func (a *Answer) Name(model string) {
 	}
 }
 
+// Said tells whether the answer has any text yet.
+func (a *Answer) Said() bool { return a.text.Len() > 0 }
+
 func (a *Answer) result() parley.Reply {
 	a.Reply.Text = a.text.String()
 	return a.Reply
@@ -86,7 +89,9 @@ var (
 	errGarbled  = errors.New("an event is no JSON")
 	errNoStream = errors.New("the body has no event")
 	errHTML     = errors.New("the body is an HTML page")
-	errNothing  = errors.New("the body is empty")
+
+	// ErrNothing is for bodies that hold no answer at all.
+	ErrNothing = errors.New("the body is empty")
 )
 
 // read reads an answer to its end. The first byte decides what kind of body it
@@ -95,7 +100,7 @@ func (a *Answer) read(body io.Reader, d Decoder) error {
 	events := NewEvents(body)
 	switch c, err := events.Peek(); {
 	case errors.Is(err, io.EOF):
-		return errNothing
+		return ErrNothing
 	case err != nil:
 		return err
 	case c == '<':

@@ -30,7 +30,8 @@ type Endpoint struct {
 	Client *http.Client
 
 	provider string
-	broken   bool
+	example  string
+	broken   string // why nothing can be asked
 	secrets  []string
 }
 
@@ -39,46 +40,68 @@ type EndpointConfig struct {
 	// Provider is the id, such as "gemini".
 	Provider string
 	BaseURL  string
-	Key      string
+	// Example is a base URL as it should look, for the hint of [Endpoint.Usable];
+	// empty means https://host.
+	Example string
+	// Broken is why nothing can be asked even if the base URL is good.
+	Broken string
+	Key    string
 	// Header holds further headers. Those whose names speak of a key or a token
 	// are treated as secrets.
 	Header http.Header
 	// HTTPClient is wrapped with [Client]; nil means [Shared].
 	HTTPClient *http.Client
+	// Identity is what else the fingerprint is made of.
+	Identity Identity
+}
+
+// Identity shapes a fingerprint. Stores hold fingerprints: what a provider has
+// once put here must stay.
+type Identity struct {
+	// Family is what several providers of one package have in common; empty means
+	// the provider's id.
+	Family string
+	// Account is what tells accounts apart besides the secrets.
+	Account []string
+	// Address counts the user and the query of the base URL among the secrets,
+	// though they are in the base URL already.
+	Address bool
 }
 
 // NewEndpoint returns an endpoint. A base URL that is none is reported by
 // [Endpoint.Usable].
 func NewEndpoint(cfg EndpointConfig) *Endpoint {
-	e := &Endpoint{provider: cfg.Provider, Base: new(url.URL), Client: Shared()}
+	e := &Endpoint{provider: cfg.Provider, example: cmp.Or(cfg.Example, "https://host"), Base: new(url.URL), Client: Shared()}
 	if cfg.HTTPClient != nil {
 		e.Client = Client(cfg.HTTPClient)
 	}
 	raw := strings.TrimSpace(cfg.BaseURL)
 	base, err := url.Parse(raw)
-	e.broken = err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https"
-	e.secrets = secrets(cfg, base)
-	parts := append([]string{"parley/provider/" + cfg.Provider, strings.TrimRight(raw, "/")}, e.secrets...)
-	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	e.Fingerprint = hex.EncodeToString(hash[:8])
-	if e.broken {
+	credentials, address := secrets(cfg, base)
+	e.secrets = longestFirst(credentials, address)
+	e.Fingerprint = fingerprint(cfg, strings.TrimRight(raw, "/"), credentials, address)
+	switch {
+	case raw == "":
+		e.broken = "no base URL is configured"
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		e.broken = "the base URL is not an http or https address"
+	default:
+		e.broken = cfg.Broken
+	}
+	if e.broken != "" {
 		return e
 	}
 	e.Query = base.Query()
-	base.RawQuery, base.Fragment, base.RawPath = "", "", ""
+	base.RawQuery, base.ForceQuery, base.Fragment, base.RawPath = "", false, "", ""
 	base.Path = strings.TrimRight(base.Path, "/")
 	e.Base = base
 	return e
 }
 
-// secrets lists what no message may show, the longest first: one may be a part
-// of another.
-func secrets(cfg EndpointConfig, base *url.URL) []string {
-	list := []string{cfg.Key}
-	if base != nil && base.User != nil {
-		password, _ := base.User.Password()
-		list = append(list, password)
-	}
+// secrets lists what no message may show: what an account is opened with, and
+// what else the base URL has that may be a secret.
+func secrets(cfg EndpointConfig, base *url.URL) (credentials, address []string) {
+	credentials = []string{cfg.Key}
 	for name, values := range cfg.Header {
 		name = strings.ToLower(name)
 		if !slices.ContainsFunc([]string{"auth", "key", "token", "secret", "cookie"}, func(word string) bool {
@@ -87,27 +110,54 @@ func secrets(cfg EndpointConfig, base *url.URL) []string {
 			continue
 		}
 		for _, v := range values {
-			list = append(list, v)
+			credentials = append(credentials, v)
 			if _, credential, ok := strings.Cut(v, " "); ok { // "Bearer …"
-				list = append(list, credential)
+				credentials = append(credentials, credential)
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b string) int {
+	if base == nil {
+		return credentials, nil
+	}
+	if base.User != nil {
+		password, _ := base.User.Password()
+		credentials = append(credentials, password)
+		address = append(address, base.User.Username())
+	}
+	for _, values := range base.Query() {
+		address = append(address, values...)
+	}
+	return credentials, address
+}
+
+// longestFirst puts secrets in order: one may be a part of another.
+func longestFirst(secrets ...[]string) []string {
+	return slices.SortedFunc(slices.Values(slices.Concat(secrets...)), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
 	})
-	return list
+}
+
+func fingerprint(cfg EndpointConfig, base string, credentials, address []string) string {
+	if !cfg.Identity.Address {
+		address = nil
+	}
+	parts := slices.Concat(
+		[]string{"parley/provider/" + cmp.Or(cfg.Identity.Family, cfg.Provider), base},
+		cfg.Identity.Account, longestFirst(credentials, address),
+	)
+	hash := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(hash[:8])
 }
 
 // Usable is an error if the endpoint was set up wrong.
 func (e *Endpoint) Usable(model string) error {
-	if !e.broken {
+	if e.broken == "" {
 		return nil
 	}
 	return &parley.Error{
 		Code:    parley.CodeProviderUnavailable,
-		Message: e.provider + " cannot be asked: the base URL is not an http or https address",
-		Hint:    "Set the base URL of " + e.provider + ", such as https://host.", Provider: e.provider, Model: model,
+		Message: e.provider + " cannot be asked: " + e.broken,
+		Hint:    "Set the base URL of " + e.provider + ", such as " + e.example + ".", Provider: e.provider, Model: model,
 	}
 }
 
@@ -196,7 +246,7 @@ func (e *Endpoint) broke(ctx context.Context, model string, a *Answer, last Exch
 		})
 	case errors.As(err, &large):
 		return e.classify(model, Failure{Host: last.Host, Err: err})
-	case errors.Is(err, errNothing):
+	case errors.Is(err, ErrNothing):
 		return e.empty(model, a)
 	}
 	f := e.upstream(model, "the answer was cut off: "+e.provider+" ended it in the middle", true)
@@ -218,7 +268,7 @@ func (e *Endpoint) broke(ctx context.Context, model string, a *Answer, last Exch
 // judge looks at an answer that came to its end.
 func (e *Endpoint) judge(model string, a *Answer) error {
 	switch {
-	case a.text.Len() > 0:
+	case a.Said():
 		return nil
 	case a.Reply.FinishReason == FinishFilter:
 		return &parley.Error{
