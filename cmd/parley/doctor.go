@@ -128,7 +128,7 @@ func (a *app) examineStore(ctx context.Context) finding {
 	if len(threads) == 1000 {
 		more = " or more"
 	}
-	f.Found += fmt.Sprintf(", %d threads%s, durability %s", len(threads), more, a.cfg.Durability)
+	f.Found += fmt.Sprintf(", %s%s, durability %s", counted(len(threads), "thread"), more, a.cfg.Durability)
 	return f
 }
 
@@ -158,7 +158,7 @@ func (a *app) examineProvider(ctx context.Context, p parley.Provider, offline bo
 		}
 		return problemFinding("provider "+p.ID(), err), false
 	}
-	f.Found = fmt.Sprintf("reachable, %d models", len(names))
+	f.Found = "reachable, " + counted(len(names), "model")
 	if p.ID() == "custom" && a.cfg.Custom.Model == "" {
 		f.Status, f.Found = "warning", f.Found+", but none of them is the default"
 		f.Do = "Set CUSTOM_MODEL_NAME, or name a model in each question as custom/NAME."

@@ -100,6 +100,14 @@ func (s *spinner) Stop() {
 	s.done.Wait()
 }
 
+// counted is a number with its noun.
+func counted(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", n, noun)
+}
+
 // ago is a time as people say it.
 func ago(t time.Time) string {
 	switch d := time.Since(t); {

@@ -68,7 +68,7 @@ func showThreads(cmd *cobra.Command, g *global, threads []parley.Thread, project
 		return printJSON(cmd.OutOrStdout(), rows)
 	}
 	for _, r := range rows {
-		fmt.Fprintf(cmd.OutOrStdout(), "%s  %-16s %2d turns  %s\n", r.ID, ago(r.UpdatedAt), r.Turns, plain(r.Title))
+		fmt.Fprintf(cmd.OutOrStdout(), "%s  %-16s %-9s %s\n", r.ID, ago(r.UpdatedAt), counted(r.Turns, "turn"), plain(r.Title))
 	}
 	if len(rows) == 0 {
 		where := " yet"
