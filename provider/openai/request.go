@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"encoding/base64"
+	"slices"
 	"strings"
 
 	"github.com/openai/openai-go/v3"
@@ -57,6 +59,12 @@ func responseInput(messages []parley.Message) responses.ResponseInputParam {
 		}
 		parts := make(responses.ResponseInputMessageContentListParam, len(m.Parts))
 		for i, part := range m.Parts {
+			if part.Image != nil {
+				parts[i] = responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
+					Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt(dataURL(part.Image)),
+				}}
+				continue
+			}
 			parts[i] = responses.ResponseInputContentParamOfInputText(part.Text)
 		}
 		input = append(input, responses.ResponseInputItemParamOfMessage(parts, responses.EasyInputMessageRoleUser))
@@ -96,21 +104,41 @@ func (p *Provider) chatParams(call parley.Call) openai.ChatCompletionNewParams {
 	return params
 }
 
-// chatMessages renders every message as one string: old local servers take
-// nothing else.
+// dataURL is an image as both wires take it.
+func dataURL(image *parley.Image) string {
+	return "data:" + image.MIME + ";base64," + base64.StdEncoding.EncodeToString(image.Data)
+}
+
+// chatMessages renders every message as one string, because old local servers
+// take nothing else, unless there is an image in it.
 func chatMessages(call parley.Call) []openai.ChatCompletionMessageParamUnion {
 	list := make([]openai.ChatCompletionMessageParamUnion, 0, len(call.Messages)+1)
 	if call.System != "" {
 		list = append(list, openai.SystemMessage(call.System))
 	}
 	for _, m := range call.Messages {
-		if m.Role == parley.RoleAssistant {
+		switch {
+		case m.Role == parley.RoleAssistant:
 			list = append(list, openai.AssistantMessage(joined(m)))
-		} else {
+		case slices.ContainsFunc(m.Parts, func(p parley.Part) bool { return p.Image != nil }):
+			list = append(list, openai.UserMessage(chatParts(m)))
+		default:
 			list = append(list, openai.UserMessage(joined(m)))
 		}
 	}
 	return list
+}
+
+func chatParts(m parley.Message) []openai.ChatCompletionContentPartUnionParam {
+	parts := make([]openai.ChatCompletionContentPartUnionParam, len(m.Parts))
+	for i, part := range m.Parts {
+		if part.Image != nil {
+			parts[i] = openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(part.Image)})
+		} else {
+			parts[i] = openai.TextContentPart(part.Text)
+		}
+	}
+	return parts
 }
 
 func joined(m parley.Message) string {
