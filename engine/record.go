@@ -171,6 +171,9 @@ func (e *Engine) release(ctx context.Context, l *live, j *job) {
 			e.log.Warn("the last piece of a draft could not be kept", "run", l.run.ID, "error", err)
 		}
 	}
+	if err := e.saveMode(ctx, l); err != nil {
+		e.log.Warn("a hand-over could not be stored", "run", l.run.ID, "error", err)
+	}
 	if err := e.store.Release(ctx, l.fence); err != nil && !errors.Is(err, parley.ErrFenced) {
 		e.log.Warn("a run could not be left for the next process; it will be found by its dead owner", "run", l.run.ID, "error", err)
 	}

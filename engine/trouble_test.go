@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"parley"
 	"parley/engine"
@@ -312,7 +313,7 @@ func TestAnAnswerThatCouldNotBeStoredIsStoredLater(t *testing.T) {
 			return full()
 		}
 		return nil
-	}}), func(c *engine.Config) { c.Limits.Heartbeat = 1 })
+	}}), func(c *engine.Config) { c.Limits.Heartbeat = time.Millisecond })
 	run := p.ask(question("precious?"))
 	if run.State != parley.StateFailed || run.Err.Code != parley.CodeStoreUnavailable || run.Result.Content != "ECHO: precious?" {
 		t.Fatalf("%s %v %+v", run.State, run.Err, run.Result)
@@ -386,7 +387,7 @@ func TestHandOverHoldsEvenIfTheStoreIsLate(t *testing.T) {
 		default:
 		}
 		return nil
-	}}), func(c *engine.Config) { c.Limits.Heartbeat = 1 })
+	}}), func(c *engine.Config) { c.Limits.Heartbeat = time.Millisecond })
 	b.up.Enqueue("", fakeai.Script{Text: "half an answer", Chunks: 3, HoldAfter: 1, HoldChunks: make(chan struct{})})
 	run, err := p.Start(t.Context(), question("long?"))
 	if err != nil {
@@ -401,6 +402,34 @@ func TestHandOverHoldsEvenIfTheStoreIsLate(t *testing.T) {
 	}
 	sick.Store(false)
 	await(t, told, "the store to be told")
+	p.end()
+	if got := b.start().await(run.ID); got.State != parley.StateCompleted {
+		t.Errorf("%s %v", got.State, got.Err)
+	}
+}
+
+// The process ends before the store could be told of a hand-over: it is told then.
+func TestHandOverJustBeforeTheEnd(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var sick atomic.Bool
+	sick.Store(true)
+	p := b.start(on(&troubled{update: func() error {
+		if sick.Load() {
+			return full()
+		}
+		return nil
+	}}), func(c *engine.Config) { c.Limits.Heartbeat = time.Hour })
+	b.up.Enqueue("", fakeai.Script{Text: "half an answer", Chunks: 3, HoldAfter: 1, HoldChunks: make(chan struct{})})
+	run, err := p.Start(t.Context(), question("long?"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitDraft(t, p, run.ID, "half")
+	if err := p.HandOver(t.Context(), run.ID); err == nil {
+		t.Error("the store's trouble was not reported")
+	}
+	sick.Store(false)
 	p.end()
 	if got := b.start().await(run.ID); got.State != parley.StateCompleted {
 		t.Errorf("%s %v", got.State, got.Err)
