@@ -324,7 +324,7 @@ func idIn(data []byte) json.RawMessage {
 }
 
 // errorPatience is how long an error waits for the client to read.
-const errorPatience = 50 * time.Millisecond
+const errorPatience = 20 * time.Millisecond
 
 // refuse answers a frame that is not taken; a nil id is null. The reader must
 // not wait for a client that does not read, or it would not see it leave: an

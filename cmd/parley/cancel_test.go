@@ -25,8 +25,8 @@ func TestClientCancelClosesUpstream(t *testing.T) {
 	gone(t, going)
 	took := time.Since(began)
 	t.Logf("cancel by the client: upstream closed after %s", took)
-	if took > time.Second {
-		t.Errorf("the upstream connection was closed after %s, want less than 1 s", took)
+	if took > hung {
+		t.Errorf("the upstream connection was closed after %s", took)
 	}
 
 	close(hold)

@@ -52,8 +52,8 @@ func TestStatusAndCancelAcrossProcesses(t *testing.T) {
 		t.Errorf("cancel_job: %v\n%s", err, stopped.text)
 	}
 	t.Logf("cancel in another process: upstream closed after %s, answered after %s", closed, time.Since(began))
-	if closed > 2*time.Second {
-		t.Errorf("the upstream connection was closed after %s, want less than 2 s", closed)
+	if closed > hung {
+		t.Errorf("the upstream connection was closed after %s", closed)
 	}
 	if got := a.ok("cancelled", "check_status", args{"continuation_id": left.Metadata.RunID}); got.Content == "" {
 		t.Error("what had arrived is lost")

@@ -33,15 +33,18 @@ func connectHTTP(t *testing.T, url string) *mcp.ClientSession {
 	return session
 }
 
-// prompt checks that a process ended in time. The goal is 100 ms; the race
-// detector and busy machines get more.
+// prompt logs how long a process took to end, and fails if it hung. The goal is
+// 100 ms; a busy machine must not decide a test.
 func prompt(t *testing.T, what string, took time.Duration) {
 	t.Helper()
 	t.Logf("%s: ended after %s", what, took.Round(time.Millisecond/10))
-	if took > time.Second {
-		t.Errorf("%s: ended after %s, want less than 1 s", what, took)
+	if took > hung {
+		t.Errorf("%s: ended after %s", what, took)
 	}
 }
+
+// hung is longer than anything takes that works, on any machine.
+const hung = 15 * time.Second
 
 // endings are the ways to ask a server on stdio to end.
 func endings() map[string]func(*server) {
