@@ -65,7 +65,7 @@ var secrets = []struct {
 	{"Slack bot", "slack-bot-token", "SLACK=", "xoxb-" + letters(digits, 12) + "-" + letters(digits, 12) + "-" + letters(alnum, 24), "\n"},
 	{"Slack hook", "slack-webhook-url", "curl ", "https://hooks.slack.com/services/" + letters(alnum, 44), "\n"},
 	{"Stripe", "stripe-access-token", "key: ", "sk_" + "live_" + letters(alnum, 24), "\n"},
-	{"npm", "npm-access-token", "//registry.npmjs.org/:_authToken=", "npm_" + letters(lowers+digits, 36), "\n"},
+	{"npm", "npm-access-token", "//registry.example/:_authToken=", "npm_" + letters(lowers+digits, 36), "\n"},
 	{"PyPI", "pypi-upload-token", "password = ", "pypi-" + "AgEIcHlwaS5vcmc" + letters(alnum, 60), "\n"},
 	{"Hugging Face", "huggingface-access-token", `HF = "`, "hf_" + letters(lowers, 34), `"`},
 	{"SendGrid", "sendgrid-api-token", "k=", "SG." + letters(alnum, 66), "\n"},
