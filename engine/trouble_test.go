@@ -2,15 +2,19 @@ package engine_test
 
 import (
 	"context"
+	"log/slog"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+	"weak"
 
 	"parley"
 	"parley/engine"
 	"parley/fakeai"
+	"parley/provider/openai"
 )
 
 // troubled is a store whose methods fail or wait when the test says so.
@@ -434,4 +438,59 @@ func TestHandOverJustBeforeTheEnd(t *testing.T) {
 	if got := b.start().await(run.ID); got.State != parley.StateCompleted {
 		t.Errorf("%s %v", got.State, got.Err)
 	}
+}
+
+// What a request was shown is not kept in memory when the run has ended.
+func TestAnEndedRunKeepsNoBriefing(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	var briefing weak.Pointer[parley.Message]
+	p := b.start(asking(func(_ context.Context, call parley.Call, stream func(parley.Delta)) (parley.Reply, error) {
+		briefing = weak.Make(&call.Messages[0])
+		stream(parley.Delta{Text: "hello"})
+		return parley.Reply{Text: "hello", FinishReason: "stop"}, nil
+	}))
+	p.ask(question("q"))
+	p.end()
+	for range 50 {
+		if runtime.GC(); briefing.Value() == nil {
+			return
+		}
+	}
+	t.Error("the briefing of an ended run is still in memory")
+}
+
+func TestSecretsOfAnAddressStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	log := &safeBuffer{}
+	p := b.start(func(c *engine.Config) {
+		c.Log, c.Limits.Requests = slog.New(slog.NewTextHandler(log, nil)), 1
+		c.Providers = []parley.Provider{openai.New(openai.Config{
+			ID: "openai", BaseURL: "http://tok3nuser@127.0.0.1:1/v1?api_key=verysecretvalue", Wire: openai.WireChat,
+		})}
+	})
+	run := p.ask(question("q"))
+	if text := log.String() + run.Err.Error() + run.Err.Hint; !strings.Contains(text, "run failed") ||
+		strings.Contains(text, "verysecretvalue") || strings.Contains(text, "tok3nuser") {
+		t.Error(text)
+	}
+}
+
+// safeBuffer is a buffer for several writers.
+type safeBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }

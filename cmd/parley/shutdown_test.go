@@ -193,3 +193,24 @@ func TestEndsPromptlyWhenNobodyReads(t *testing.T) {
 		next.ok("completed", "check_status", args{"continuation_id": live[0].ID, "wait_seconds": 20})
 	})
 }
+
+// A client may close its end right after its last question: what was asked for
+// the background is written down all the same, and done by the next process.
+func TestAsyncCallRightBeforeTheEndIsNotLost(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	s := r.spawn(r.command("serve"))
+	s.write(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"hasty","version":"1"}}}`)
+	s.write(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	s.write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"chat","arguments":{"prompt":"later?","async":true}}}`)
+	_ = s.stdin.Close()
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d; stderr:\n%s", code, s.stderr.String())
+	}
+	runs, err := r.store().Runs(deadline(t), parley.RunQuery{Principal: principal(), Limit: 10})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("runs: %+v, %v; want the one that was asked for", runs, err)
+	}
+	next := r.serve()
+	next.ok("completed", "check_status", args{"continuation_id": runs[0].ID, "wait_seconds": 20})
+}

@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -523,5 +524,50 @@ func BenchmarkOpen(b *testing.B) {
 		db, err := sqlite.Open(b.Context(), dir, sqlite.Options{})
 		must(b, err)
 		must(b, db.Close())
+	}
+}
+
+// An older binary that was running when the store was raised past it neither
+// takes up runs nor removes any.
+func TestOlderProcessClaimsAndPrunesNothing(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir(), sqlite.Options{})
+	thread := newThread("t")
+	run := newRun(db, "t")
+	run.State, run.Mode, run.Owner, run.Attempt = parley.StateQueued, parley.ModeAsync, "", 0
+	left, err := db.Begin(t.Context(), run, &thread)
+	must(t, err)
+	newer(t, db)
+	_, err = db.Claim(t.Context(), left.Fence(), time.Now())
+	wantUnavailable(t, err)
+	wantUnavailable(t, db.Prune(t.Context(), parley.Retention{RunsEndedBefore: time.Now().Add(time.Hour)}))
+}
+
+// A process that ends does not wait for one that has stopped with the lock.
+func TestCloseDoesNotWaitForAnothersLock(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), dir, sqlite.Options{BusyTimeout: time.Hour})
+	must(t, err)
+	other, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "parley.db")+"?_txlock=immediate")
+	must(t, err)
+	defer other.Close()
+	tx, err := other.BeginTx(t.Context(), nil)
+	must(t, err)
+	defer func() { _ = tx.Rollback() }()
+	written := make(chan error, 1)
+	go func() {
+		_, err := begin(db, "t")
+		written <- err
+	}()
+	closed := make(chan error, 1)
+	go func() { closed <- db.Close() }()
+	select {
+	case <-closed: // with the hour it would wait for the lock, this would never come
+	case <-time.After(time.Minute):
+		t.Fatal("Close waits for the other process")
+	}
+	if err := <-written; parley.ErrorCode(err) != parley.CodeStoreUnavailable {
+		t.Errorf("the write: %v", err)
 	}
 }
