@@ -10,6 +10,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -173,11 +174,16 @@ func (db *DB) Close() error {
 func connect(dsn string) *sql.DB {
 	connector, err := driver.NewConnector(dsn)
 	if err != nil {
-		// Only a query string that does not parse gets here, and dsn builds it.
-		panic(err)
+		return sql.OpenDB(noConnector{err})
 	}
 	return sql.OpenDB(connector)
 }
+
+// noConnector tells whoever first uses a pool why it cannot connect.
+type noConnector struct{ err error }
+
+func (c noConnector) Connect(context.Context) (sqldriver.Conn, error) { return nil, c.err }
+func (c noConnector) Driver() sqldriver.Driver                        { return nil }
 
 // turn is how long one try to write waits for the other processes.
 const turn = 40 * time.Millisecond
